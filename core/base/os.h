@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Files, directories and processes. What is not POSIX (prctl, /proc/self/exe) stays in os_*.c. */
+#ifndef BASE_OS_H
+#define BASE_OS_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <sys/types.h>
+
+/* Whole file, at most max_bytes (else ASSAY_INVALID). A directory is refused. */
+bool os_file_read(const char *path, size_t max_bytes, struct text *out, struct assay_error *error);
+/* Written beside and renamed: readers see the old or the new file, never a part. */
+bool os_file_write_atomic(const char *path, const void *data, size_t count,
+                          struct assay_error *error);
+/* All of it, EINTR and short writes handled; sets errno on failure. */
+bool os_write_all(int fd, const void *data, size_t count);
+bool os_make_directories(const char *path, struct assay_error *error);
+bool os_is_file(const char *path);
+bool os_is_directory(const char *path);
+/* "dir/name"; name unchanged when it is absolute or dir empty. */
+void os_path_join(struct text *out, const char *directory, const char *name);
+/* Directory part of a path ("." when there is none), and the last part without extension. */
+void os_path_directory(struct text *out, const char *path);
+void os_path_stem(struct text *out, const char *path);
+/* $XDG_CACHE_HOME/assay or $HOME/.cache/assay; false when neither variable is set and absolute. */
+bool os_cache_directory(struct text *out);
+bool os_executable_path(struct text *out, struct assay_error *error);
+/* Where the GLSL that comes with assay is: $ASSAY_SHADER_DIR, the install tree beside the
+ * executable, else the source tree it was built from. */
+bool os_shader_directory(struct text *out, struct assay_error *error);
+
+/* A child that talks over two inherited descriptors: it reads requests on fd 3 and writes answers
+ * on fd 4. Its stdin is /dev/null, its stdout and stderr go to log_fd. It dies with its parent
+ * (PR_SET_PDEATHSIG). */
+struct os_process;
+struct os_process_params {
+    const char *const *argv; /* NULL-terminated; argv[0] is the path */
+    int log_fd;              /* -1: /dev/null */
+};
+struct os_process *os_process_start(const struct os_process_params *params,
+                                    struct assay_error *error);
+int os_process_input(const struct os_process *process);  /* we write requests here */
+int os_process_output(const struct os_process *process); /* we read answers here */
+pid_t os_process_id(const struct os_process *process);
+void os_process_kill(struct os_process *process);
+/* Waits at most limit_ns. True when it ended: `*how` gets "exited with status 3" or "was killed by
+ * signal 11 (Segmentation fault)", valid until destroy. */
+bool os_process_wait(struct os_process *process, int64_t limit_ns, const char **how);
+/* Kills and reaps what is left. */
+void os_process_destroy(struct os_process **process);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing text, an arena for strings that live as long as their owner, and small helpers on names.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <assay/api.h>
+
+#include <stdarg.h>
+
+/* All zero is an empty text. `data` is NUL-terminated once anything was added, else NULL. A failed
+ * allocation sets `failed`, keeps what was there and makes later additions no-ops: check once at
+ * the end. */
+struct text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+};
+
+void text_add(struct text *text, const char *string);
+void text_add_bytes(struct text *text, const char *bytes, size_t count);
+void text_add_char(struct text *text, char c);
+void text_addf(struct text *text, const char *format, ...) ASSAY_PRINTF(2, 3);
+void text_addv(struct text *text, const char *format, va_list arguments);
+/* Adds `string` made printable: invalid UTF-8 becomes U+FFFD, control characters (newline, escape,
+ * ...) a space. */
+void text_add_clean(struct text *text, const char *string);
+/* The contents, never NULL ("" when empty). Valid until the next change. */
+const char *text_string(const struct text *text);
+void text_clear(struct text *text); /* keeps the memory */
+void text_free(struct text *text);
+/* Hands the malloc'ed contents to the caller and leaves an empty text; NULL when failed. */
+char *text_steal(struct text *text);
+
+/* Bump allocator: everything goes at once. Not thread-safe. */
+struct arena;
+struct arena *arena_create(void);
+void arena_destroy(struct arena **arena);
+/* Zeroed, aligned for any type. NULL when out of memory. */
+void *arena_alloc(struct arena *arena, size_t bytes);
+char *arena_copy(struct arena *arena, const char *string);
+char *arena_printf(struct arena *arena, const char *format, ...) ASSAY_PRINTF(2, 3);
+
+/* The candidate with the smallest edit distance to `name` (a transposition counts one), if it is
+ * near enough to be a slip (at most a third of the length, at least 1), else NULL. */
+const char *text_nearest(const char *name, const char *const *candidates, size_t count);
+/* Adds "a, b and c". */
+void text_add_list(struct text *text, const char *const *words, size_t count);
+/* Whether `pattern` (with * and ?) matches all of `string`. */
+bool text_glob(const char *pattern, const char *string);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The supervisor's view of the workloads: pure data from describe mode (or from a journal's run
+ * record). */
+#ifndef EXPERIMENT_CATALOG_H
+#define EXPERIMENT_CATALOG_H
+
+#include <assay/option.h>
+
+#include "base/error.h"
+#include "base/units.h"
+
+#include <jansson.h>
+
+struct catalog_stage {
+    const char *name, *kind, *help; /* kind: "host", "transfer", "compute", "model" */
+};
+
+struct catalog_metric {
+    const char *name, *unit, *help;
+    struct dimension dimension;
+};
+
+struct catalog_workload {
+    const char *name, *version, *summary, *plugin;
+    bool model;
+    const struct assay_option *const *options;
+    const struct catalog_stage *stages;
+    size_t stage_count;
+    const struct catalog_metric *extras; /* the workload's own metrics */
+    size_t extra_count;
+    json_t *json; /* as described; borrowed */
+};
+
+struct catalog;
+/* Keeps a reference to `description`. */
+struct catalog *catalog_create(json_t *description, struct assay_error *error);
+void catalog_destroy(struct catalog **catalog);
+size_t catalog_count(const struct catalog *catalog);
+const struct catalog_workload *catalog_at(const struct catalog *catalog, size_t index);
+/* Index, or -1 with ASSAY_INVALID that names what there is and the nearest name. */
+long catalog_find(const struct catalog *catalog, const char *name, struct assay_error *error);
+
+/* The metrics that every case of a workload can have: "time", "submit_time", "device_time",
+ * "host_cpu_time", then for each stage
+ * ".time", ".rate", ".flop_rate", ".item_rate", ".device_time", ".device_rate", then extras. Calls
+ * `each` in that order. */
+struct metric_description {
+    const char *name; /* "copy.rate" */
+    struct dimension dimension;
+    const char *help;
+};
+void catalog_each_metric(const struct catalog_workload *workload,
+                         void (*each)(void *user, const struct metric_description *metric),
+                         void *user);
+/* Names that a stage or extra metric may not take ("p", "status", "time", ...). NULL-terminated. */
+extern const char *const catalog_reserved_names[];
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The plan: experiments and their cases in a fixed order, each with a stable id. Pure data, no
+ * Vulkan, no Lua. */
+#ifndef EXPERIMENT_PLAN_H
+#define EXPERIMENT_PLAN_H
+
+#include "base/hash.h"
+#include "base/options.h"
+#include "experiment/catalog.h"
+
+struct plan_setting {
+    uint32_t option; /* index in the workload's table */
+    struct option_value value;
+};
+
+/* How to measure; zero means the default. */
+struct plan_measure {
+    double target;     /* wanted relative half-width of the median's interval (0.02) */
+    int64_t budget_ns; /* sampling time a case (1 s; --quick 0.1 s) */
+    uint32_t min_samples, max_samples; /* 6; 10,000 */
+    int64_t deadline_ns; /* of the whole case, after which the supervisor kills its worker (60 s) */
+};
+
+struct plan_case {
+    struct hash128 id;
+    uint32_t experiment; /* index */
+    uint32_t replica;
+    uint64_t seed;
+    const struct catalog_workload *workload;
+    const char *device; /* as the script names it, or NULL */
+    const struct plan_setting
+        *settings; /* explicitly set, in the order of the workload's options */
+    uint32_t setting_count;
+    bool selected; /* not filtered away */
+};
+
+struct plan_experiment {
+    const char *name;
+    const char *script; /* as given on the command line, for messages */
+    int line;           /* of its assay.experiment call */
+    struct plan_measure measure;
+    size_t first_case, case_count;
+    const char *const *varied; /* names of the axes, in axis order, NULL-terminated */
+};
+
+struct plan {
+    struct arena *arena;
+    const struct catalog *catalog;
+    struct plan_experiment *experiments;
+    size_t experiment_count;
+    struct plan_case *cases;
+    size_t case_count;
+    uint64_t seed; /* of the run */
+};
+
+struct plan *plan_create(const struct catalog *catalog, uint64_t seed, struct assay_error *error);
+void plan_destroy(struct plan **plan);
+/* Appends; strings and settings are copied into the plan's arena. A second experiment of the same
+ * name is ASSAY_INVALID. */
+bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experiment,
+                         struct assay_error *error);
+/* Appends to the last experiment and computes the id; two cases with one id (a value twice on an
+ * axis) is ASSAY_INVALID. Seed: derived from the run's seed and the id's content, so that it does
+ * not depend on the order. The id does not hold the derived seed but the run's. */
+bool plan_add_case(struct plan *plan, const struct plan_case *item, struct assay_error *error);
+/* Canonical JSON whose XXH3-128 is the id:
+ * {"device","experiment","params","replica","schedule","seed","version","workload"}. */
+bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, struct text *out,
+                         struct assay_error *error);
+/* "copy bytes=64MiB host_memory=pageable": the settings as words, without the workload when
+ * `settings_only`. */
+void plan_case_label(const struct plan *plan, const struct plan_case *item, bool settings_only,
+                     struct text *out);
+/* Keeps only cases whose id starts with the hex prefix (ASSAY_INVALID when none or, for a prefix
+ * under 32 digits, several distinct match). */
+bool plan_select_id(struct plan *plan, const char *prefix, struct assay_error *error);
+/* Keeps cases whose "experiment/label" matches the glob (a pattern without * or ? matches
+ * anywhere). Returns how many are left. */
+size_t plan_select_glob(struct plan *plan, const char *pattern);
+size_t plan_selected_count(const struct plan *plan);
+/* The request that goes to the worker: {"ask":"case", "experiment", "script", "line", "id",
+ * "workload", "version", "set": {...}, "device", "schedule": {"name":"serial"}, "replica", "seed",
+ * "measure": {...}}. New reference. */
+json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick);
+
+#endif

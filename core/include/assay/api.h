@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What the other public headers share: symbol visibility, format checking and the ABI number. */
+#ifndef ASSAY_API_H
+#define ASSAY_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Raised whenever a struct or a hook changes its meaning. A plugin that was built for another
+ * number is refused, with both numbers in the message. New members are added at the end of a
+ * struct, behind its `size`. */
+#define ASSAY_ABI 1u
+
+#define ASSAY_API __attribute__((visibility("default")))
+#define ASSAY_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+#endif

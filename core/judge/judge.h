@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Evaluates the script's checks on the results read back from a journal: journal + script ->
+ * verdicts. */
+#ifndef JUDGE_JUDGE_H
+#define JUDGE_JUDGE_H
+
+#include "experiment/plan.h"
+#include "judge/bound.h"
+#include "result/journal.h"
+
+/* One bound evaluated. The text is complete: "scripts/upload.lua:9: copy.rate 1.21 GB/s
+ * [1.18, 1.23] n=40 < 1.5 GB/s (bytes=64MiB host_memory=pageable, lavapipe)". */
+struct judge_verdict {
+    const char *experiment;
+    const char *case_id; /* hex, or NULL for summary */
+    enum verdict verdict;
+    const char *script;
+    int line;
+    const char *bound; /* name */
+    const char *message;
+    const struct metric *metric; /* NULL for is_true and series */
+};
+
+/* What the closures talk to. */
+struct judge;
+bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct assay_error *error);
+
+struct judge_script { /* the script room fills this in; the judge calls closures only through it */
+    void *user;
+    /* Runs the experiment's check on one case record. True when there is none. False: a script
+     * error (ASSAY_SCRIPT). */
+    bool (*check)(void *user, uint32_t experiment, const json_t *record, struct judge *judge,
+                  struct assay_error *error);
+    /* Runs its summary over the journal's cases of that experiment. */
+    bool (*summary)(void *user, uint32_t experiment, struct journal_reader *reader,
+                    struct judge *judge, struct assay_error *error);
+};
+
+struct judge_counts {
+    size_t done, skipped, errors; /* cases by status; errors: crash, timeout, ... */
+    size_t passed, failed, inconclusive, not_judged; /* bounds */
+    size_t missing;                                  /* selected cases without a record */
+};
+
+/* Calls check for each selected case in the journal, then the summaries; appends verdict records to
+ * `out` (may be NULL: judge only) with the number of this judgement. */
+bool judge_run(const struct plan *plan, struct journal_reader *reader,
+               const struct judge_script *script, struct journal_writer *out,
+               struct judge_counts *counts, struct assay_error *error);
+
+/* Exit status: the first that applies of 2 (script_error), 5 (nothing measured), 4, 1, 3, 0.
+ * no_skip: skips and bounds not judged count as failed bounds. */
+struct judge_policy {
+    bool no_skip;
+    int inconclusive; /* 3, or 0 / 1 for --inconclusive pass / fail */
+};
+int judge_exit_status(const struct judge_counts *counts, const struct judge_policy *policy);
+
+#endif

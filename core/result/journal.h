@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The journal: JSON Lines, append-only. docs/journal.md has the schema of each record kind. */
+#ifndef RESULT_JOURNAL_H
+#define RESULT_JOURNAL_H
+
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <jansson.h>
+
+#define JOURNAL_FORMAT 1
+
+struct journal_writer;
+/* New file (parents made); an existing one is refused (ASSAY_INVALID). */
+struct journal_writer *journal_create(const char *path, struct assay_error *error);
+/* Existing file, to append; cuts an unfinished tail. */
+struct journal_writer *journal_open(const char *path, struct assay_error *error);
+/* One write(2) a record (the newline is added); fsync at most once a second. `line` holds no
+ * newline. A full disk is ASSAY_SYSTEM: a partly written record is cut off again. */
+bool journal_append(struct journal_writer *journal, const char *line, size_t length,
+                    struct assay_error *error);
+bool journal_append_json(struct journal_writer *journal, const json_t *record,
+                         struct assay_error *error);
+bool journal_sync(struct journal_writer *journal, struct assay_error *error);
+/* Syncs what is left, best effort. */
+void journal_writer_destroy(struct journal_writer **journal);
+
+/* Reads the index only: offsets of the records of each case. A damaged or unknown line is counted
+ * and skipped. */
+struct journal_reader;
+struct journal_reader *journal_read(const char *path, struct assay_error *error);
+void journal_reader_destroy(struct journal_reader **reader);
+/* The `run` record; borrowed. */
+const json_t *journal_run(const struct journal_reader *reader);
+/* The last `end` record or NULL; borrowed. */
+const json_t *journal_end(const struct journal_reader *reader);
+/* Cases in the order of first appearance; the last record of an id counts. */
+size_t journal_case_count(const struct journal_reader *reader);
+/* The case record, parsed now. New reference. */
+json_t *journal_case(struct journal_reader *reader, size_t index, struct assay_error *error);
+/* Index of the case with this id or -1. */
+long journal_case_find(const struct journal_reader *reader, const struct hash128 *id);
+/* Its samples record or NULL without error when it has none. New reference. */
+json_t *journal_samples(struct journal_reader *reader, size_t index, struct assay_error *error);
+/* Verdict records of the last judgement, in order. */
+size_t journal_verdict_count(const struct journal_reader *reader);
+json_t *journal_verdict(struct journal_reader *reader, size_t index, struct assay_error *error);
+size_t journal_damaged_count(const struct journal_reader *reader);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The supervisor: never touches Vulkan, never loads a C plugin. Starts workers, hands them cases,
+ * writes what comes back into the journal. One thread. */
+#ifndef RUN_SUPERVISOR_H
+#define RUN_SUPERVISOR_H
+
+#include "base/error.h"
+#include "experiment/plan.h"
+#include "result/journal.h"
+
+struct supervisor_params {
+    const char
+        *log_path; /* what workers (and drivers) print goes here, appended; NULL: /dev/null */
+    bool validate;
+    bool quick;
+    int64_t deadline_ns;                   /* of a case; 0: the plan's */
+    const char *const *shader_directories; /* NULL-terminated; copied */
+};
+
+struct supervisor;
+struct supervisor *supervisor_create(const struct supervisor_params *params,
+                                     struct assay_error *error);
+void supervisor_destroy(struct supervisor **supervisor);
+/* Where workers log and search shaders from now on (known only after the script is read). A running
+ * worker keeps its log. */
+bool supervisor_configure(struct supervisor *supervisor, const struct supervisor_params *params,
+                          struct assay_error *error);
+
+/* Workload descriptions (registry_describe). A worker that dies says so in the error. New
+ * reference. */
+json_t *supervisor_describe(struct supervisor *supervisor, struct assay_error *error);
+/* {"devices": vulkan_inventory or [], "error": why there is no Vulkan or null, "pci": [{address,
+ * vendor, device, class, driver, served_by: index or null, missing: text or null}]}. New reference.
+ */
+json_t *supervisor_devices(struct supervisor *supervisor, struct assay_error *error);
+
+struct supervisor_events {
+    void *user;
+    /* Before a case starts, and after its record is in the journal (borrowed). Either may be NULL.
+     */
+    void (*started)(void *user, const struct plan *plan, const struct plan_case *item, size_t index,
+                    size_t total);
+    void (*ended)(void *user, const struct plan *plan, const struct plan_case *item,
+                  const json_t *record);
+};
+
+/* Runs all selected cases in order. A case that fails is a record, not a failure of this function;
+ * it fails when the journal cannot be written or no worker can be started. Two deaths before the
+ * first answer of a case give that case the status and go on. A signal (SIGINT, SIGTERM) seen
+ * through *interrupted stops before the next case. */
+bool supervisor_run(struct supervisor *supervisor, const struct plan *plan,
+                    struct journal_writer *journal, const struct supervisor_events *events,
+                    const volatile int *interrupted, struct assay_error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a buffer; for command.c, kernel.c, slot.c. */
+#ifndef VULKAN_BUFFER_H
+#define VULKAN_BUFFER_H
+
+#include <assay/buffer.h>
+
+#include "vulkan/device.h"
+
+struct assay_buffer {
+    struct assay_slot *slot;
+    struct assay_device *device;
+    struct assay_buffer *next;
+    struct assay_buffer_params params; /* name copied */
+    char name[64];
+    uint64_t seed;                        /* of its random bits: fill or poison */
+    VkBuffer handles[VULKAN_MEMBERS_MAX]; /* all VK_NULL_HANDLE for pageable */
+    VkDeviceMemory memory[VULKAN_MEMBERS_MAX];
+    void *address;    /* host address or NULL */
+    void *allocation; /* malloc'ed (pageable) or aligned host memory (imported, or any kind in a set
+                         of several) */
+    bool coherent;    /* false: flush before submit, invalidate after */
+};
+
+/* Not-coherent memory: makes host writes visible to the device / device writes visible to the host.
+ */
+bool buffer_flush(struct assay_buffer *buffer, struct assay_error *error);
+bool buffer_invalidate(struct assay_buffer *buffer, struct assay_error *error);
+bool buffer_is_host(const struct assay_buffer *buffer); /* kind is not DEVICE */
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a recording: a program of host copies and device segments, recorded once, replayed
+ * for each sample. */
+#ifndef VULKAN_COMMAND_H
+#define VULKAN_COMMAND_H
+
+#include <assay/command.h>
+
+#include "base/clock.h"
+#include "vulkan/device.h"
+
+struct command_params {
+    struct assay_slot *slot;
+    const char *name; /* of the stage: debug name */
+    enum vulkan_role role;
+    unsigned member;
+};
+
+struct assay_command *command_create(const struct command_params *params,
+                                     struct assay_error *error);
+void command_destroy(struct assay_command **command);
+/* Closes the recording: ends command buffers with a barrier to host reads, writes the second
+ * timestamps. Nothing can be recorded after. A recording without any operation is refused. */
+bool command_finish(struct assay_command *command, struct assay_error *error);
+
+/* Whether host memory or the host takes part: then the stage's time is host time, else device time.
+ */
+bool command_touches_host(const struct assay_command *command);
+/* Whether device time can be had on all its queues. */
+bool command_has_timestamps(const struct assay_command *command);
+/* Number of queues that the lanes really use: 1 or 2. */
+unsigned command_queue_count(const struct assay_command *command);
+
+struct command_times {
+    int64_t begin_ns, end_ns; /* on the given clock: first host action; result readable */
+    int64_t submit_ns;        /* host time spent in submit calls */
+    int64_t device_ns; /* sum over device segments (longest lane of each); -1 without timestamps */
+};
+/* Runs the program: host copies, submits, one bounded wait a segment. Device: ASSAY_TIMEOUT after
+ * the set's wait limit. */
+bool command_execute(struct assay_command *command, struct assay_clock *clock,
+                     struct command_times *times, struct assay_error *error);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory kinds by what people mean -> memory types. */
+#ifndef VULKAN_MEMORY_H
+#define VULKAN_MEMORY_H
+
+#include <assay/buffer.h>
+
+#include "vulkan/device.h"
+
+const char *memory_name(enum assay_memory memory); /* "device", "pinned", ... */
+/* The memory type for a kind among the allowed bits, or -1 with the reason. Pure on the physical
+ * device's facts. */
+int memory_type_find(const struct vulkan_physical *physical, enum assay_memory memory,
+                     uint32_t allowed_bits, const char **why_not);
+/* Checks a size against allocation, buffer and heap limits: ASSAY_UNSUPPORTED naming limit and
+ * value. */
+bool memory_check_size(const struct assay_device *device, enum assay_memory memory, uint64_t bytes,
+                       struct assay_error *error);
+
+#endif

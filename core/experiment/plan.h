@@ -50,7 +50,9 @@ struct plan {
     size_t experiment_count;
     struct plan_case *cases;
     size_t case_count;
-    uint64_t seed; /* of the run */
+    uint64_t seed;      /* of the run; at most 63 bits */
+    const char *device; /* --device: goes to the worker in place of what a case names, and is no
+                           part of ids, so that runs on two devices compare; NULL */
 };
 
 struct plan *plan_create(const struct catalog *catalog, uint64_t seed, struct assay_error *error);
@@ -68,7 +70,7 @@ bool plan_add_case(struct plan *plan, const struct plan_case *item, struct assay
 bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, struct text *out,
                          struct assay_error *error);
 /* "copy bytes=64MiB host_memory=pageable": the settings as words, without the workload when
- * `settings_only`. */
+ * `settings_only`. "device=..." and "replica=..." stand first where the script names them. */
 void plan_case_label(const struct plan *plan, const struct plan_case *item, bool settings_only,
                      struct text *out);
 /* Keeps only cases whose id starts with the hex prefix (ASSAY_INVALID when none or, for a prefix
@@ -80,7 +82,8 @@ size_t plan_select_glob(struct plan *plan, const char *pattern);
 size_t plan_selected_count(const struct plan *plan);
 /* The request that goes to the worker: {"ask":"case", "experiment", "script", "line", "id",
  * "workload", "version", "set": {...}, "device", "schedule": {"name":"serial"}, "replica", "seed",
- * "measure": {...}}. New reference. */
+ * "case_seed", "quick", "measure": {...}}, defaults filled in; --quick divides the budget by ten.
+ * NULL when out of memory. New reference. */
 json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick);
 
 #endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "experiment/catalog.h"
+
+#include "base/json.h"
+#include "base/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct catalog {
+    json_t *description;
+    struct arena *arena;
+    struct catalog_workload *workloads;
+    size_t count;
+};
+
+const char *const catalog_reserved_names[] = {
+    "p",       "status",       "reason",     "device",       "time",          "submit_time",
+    "latency", "device_time",  "period",     "serial_time",  "host_cpu_time", "verification",
+    "sensors", "ideal_period", "efficiency", "extra_memory", "bottleneck",    "floor",
+    "what_if", "workload",     "schedule",   "replica",      "experiment",    "id",
+    NULL};
+
+static bool stages_read(struct catalog *catalog, struct catalog_workload *workload,
+                        struct assay_error *error)
+{
+    const json_t *list = json_object_get(workload->json, "stages");
+    size_t count = json_array_size(list);
+    struct catalog_stage *stages = arena_alloc(catalog->arena, (count + 1) * sizeof(*stages));
+    if (!stages)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *json = json_array_get(list, i);
+        stages[i].name = json_text(json, "name", NULL);
+        stages[i].kind = json_text(json, "kind", "");
+        stages[i].help = json_text(json, "help", "");
+        if (!stages[i].name)
+            return assay_fail(error, ASSAY_SYSTEM, "workload '%s': stage %zu has no name",
+                              workload->name, i);
+    }
+    workload->stages = stages;
+    workload->stage_count = count;
+    return true;
+}
+
+static bool extras_read(struct catalog *catalog, struct catalog_workload *workload,
+                        struct assay_error *error)
+{
+    const json_t *list = json_object_get(workload->json, "metrics");
+    size_t count = json_array_size(list);
+    struct catalog_metric *extras = arena_alloc(catalog->arena, (count + 1) * sizeof(*extras));
+    if (!extras)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *json = json_array_get(list, i);
+        extras[i].name = json_text(json, "name", NULL);
+        extras[i].unit = json_text(json, "unit", "1");
+        extras[i].help = json_text(json, "help", "");
+        extras[i].dimension = unit_of_label(extras[i].unit).dimension;
+        if (!extras[i].name)
+            return assay_fail(error, ASSAY_SYSTEM, "workload '%s': metric %zu has no name",
+                              workload->name, i);
+    }
+    workload->extras = extras;
+    workload->extra_count = count;
+    return true;
+}
+
+static bool workload_read(struct catalog *catalog, struct catalog_workload *workload, json_t *json,
+                          struct assay_error *error)
+{
+    workload->json = json;
+    workload->name = json_text(json, "name", NULL);
+    workload->version = json_text(json, "version", "");
+    workload->summary = json_text(json, "summary", "");
+    workload->plugin = json_text(json, "plugin", "");
+    workload->model = json_flag(json, "model", false);
+    if (!workload->name)
+        return assay_fail(error, ASSAY_SYSTEM, "a workload description has no name");
+    workload->options = option_table_from_json(json_object_get(json, "options"), catalog->arena,
+                                               error);
+    if (!workload->options) {
+        error_prefix(error, "workload '%s'", workload->name);
+        return false;
+    }
+    return stages_read(catalog, workload, error) && extras_read(catalog, workload, error);
+}
+
+struct catalog *catalog_create(json_t *description, struct assay_error *error)
+{
+    struct catalog *catalog = calloc(1, sizeof(*catalog));
+    if (!catalog) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
+        return NULL;
+    }
+    if (!json_is_array(description)) {
+        assay_fail(error, ASSAY_SYSTEM, "the workload descriptions are not a JSON array");
+        goto fail;
+    }
+    catalog->description = json_incref(description);
+    catalog->count = json_array_size(description);
+    catalog->arena = arena_create();
+    if (catalog->arena)
+        catalog->workloads = arena_alloc(catalog->arena,
+                                         (catalog->count + 1) * sizeof(*catalog->workloads));
+    if (!catalog->workloads) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
+        goto fail;
+    }
+    for (size_t i = 0; i < catalog->count; i++) {
+        if (!workload_read(catalog, &catalog->workloads[i], json_array_get(description, i), error))
+            goto fail;
+    }
+    return catalog;
+fail:
+    catalog_destroy(&catalog);
+    return NULL;
+}
+
+void catalog_destroy(struct catalog **catalog)
+{
+    if (!*catalog)
+        return;
+    arena_destroy(&(*catalog)->arena);
+    json_decref((*catalog)->description);
+    free(*catalog);
+    *catalog = NULL;
+}
+
+size_t catalog_count(const struct catalog *catalog)
+{
+    return catalog->count;
+}
+
+const struct catalog_workload *catalog_at(const struct catalog *catalog, size_t index)
+{
+    return &catalog->workloads[index];
+}
+
+static void unknown_workload(const struct catalog *catalog, const char *name,
+                             struct assay_error *error)
+{
+    struct text text = {0};
+    const char **names = calloc(catalog->count + 1, sizeof(*names));
+    if (!names) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a list of names");
+        return;
+    }
+    for (size_t i = 0; i < catalog->count; i++)
+        names[i] = catalog->workloads[i].name;
+    text_add(&text, "there is no workload '");
+    text_add_clean(&text, name);
+    text_add(&text, "'");
+    const char *nearest = text_nearest(name, names, catalog->count);
+    if (nearest)
+        text_addf(&text, "; did you mean '%s'?", nearest);
+    text_add(&text, nearest ? " There are " : "; there are ");
+    text_add_list(&text, names, catalog->count);
+    assay_fail(error, ASSAY_INVALID, "%s", text_string(&text));
+    text_free(&text);
+    free(names);
+}
+
+long catalog_find(const struct catalog *catalog, const char *name, struct assay_error *error)
+{
+    for (size_t i = 0; i < catalog->count; i++) {
+        if (strcmp(catalog->workloads[i].name, name) == 0)
+            return (long)i;
+    }
+    unknown_workload(catalog, name, error);
+    return -1;
+}
+
+void catalog_each_metric(const struct catalog_workload *workload,
+                         void (*each)(void *user, const struct metric_description *metric),
+                         void *user)
+{
+    static const struct metric_description whole[] = {
+        {"time", {.seconds = 1}, "end to end: from the first host action to a readable result"},
+        {"submit_time", {.seconds = 1}, "until the submit call returned"},
+        {"device_time", {.seconds = 1}, "sum of the stages' time on the device's clock"},
+        {"host_cpu_time", {.seconds = 1}, "processor time of the worker for one batch"},
+    };
+    static const struct metric_description parts[] = {
+        {"time", {.seconds = 1}, "from the source to a destination that can be read"},
+        {"rate", {.bytes = 1, .seconds = -1}, "payload over time"},
+        {"flop_rate", {.flops = 1, .seconds = -1}, "operations over time"},
+        {"item_rate", {.items = 1, .seconds = -1}, "items over time"},
+        {"device_time", {.seconds = 1}, "the device clock's share"},
+        {"device_rate", {.bytes = 1, .seconds = -1}, "payload over the device's time"},
+    };
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+        each(user, &whole[i]);
+    struct text name = {0};
+    for (size_t s = 0; s < workload->stage_count; s++) {
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+            struct metric_description metric = parts[i];
+            text_clear(&name);
+            text_addf(&name, "%s.%s", workload->stages[s].name, parts[i].name);
+            metric.name = text_string(&name);
+            each(user, &metric);
+        }
+    }
+    text_free(&name);
+    for (size_t i = 0; i < workload->extra_count; i++) {
+        const struct catalog_metric *extra = &workload->extras[i];
+        struct metric_description metric = {extra->name, extra->dimension, extra->help};
+        each(user, &metric);
+    }
+}

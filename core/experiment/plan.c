@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+#include "experiment/plan.h"
+
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SETTINGS 256
+
+/* What users of the plan need not see. */
+struct plan_inside {
+    struct plan plan; /* first: the public pointer is this one */
+    size_t case_room, experiment_room;
+    uint32_t *slots; /* open addressing: index + 1 of the case, 0 is free */
+    size_t slot_count;
+    struct text canonical; /* reused */
+};
+
+static bool no_memory(struct assay_error *error)
+{
+    return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the plan");
+}
+
+struct plan *plan_create(const struct catalog *catalog, uint64_t seed, struct assay_error *error)
+{
+    struct plan_inside *inside = calloc(1, sizeof(*inside));
+    struct plan *plan = inside ? &inside->plan : NULL;
+    if (!plan || !(plan->arena = arena_create())) {
+        no_memory(error);
+        free(inside);
+        return NULL;
+    }
+    plan->catalog = catalog;
+    plan->seed = seed;
+    return plan;
+}
+
+void plan_destroy(struct plan **plan)
+{
+    struct plan_inside *inside = (struct plan_inside *)*plan;
+    if (!inside)
+        return;
+    arena_destroy(&inside->plan.arena);
+    free(inside->plan.experiments);
+    free(inside->plan.cases);
+    free(inside->slots);
+    text_free(&inside->canonical);
+    free(inside);
+    *plan = NULL;
+}
+
+/* Room for one more element; doubles. */
+static bool reserve(void **array, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return true;
+    size_t wanted = *room ? *room * 2 : 16;
+    if (wanted > SIZE_MAX / 2 / size)
+        return false;
+    void *grown = realloc(*array, wanted * size);
+    if (!grown)
+        return false;
+    *array = grown;
+    *room = wanted;
+    return true;
+}
+
+static const char *const *copy_names(struct arena *arena, const char *const *names)
+{
+    size_t count = 0;
+    while (names && names[count])
+        count++;
+    const char **copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = arena_copy(arena, names[i]);
+        if (!copy[i])
+            return NULL;
+    }
+    return copy;
+}
+
+bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experiment,
+                         struct assay_error *error)
+{
+    struct plan_inside *inside = (struct plan_inside *)plan;
+    for (size_t i = 0; i < plan->experiment_count; i++) {
+        const struct plan_experiment *other = &plan->experiments[i];
+        if (strcmp(other->name, experiment->name) == 0)
+            return assay_fail(
+                error, ASSAY_INVALID,
+                "there is an experiment of the name '%s' already, at %s:%d; give each "
+                "a name of its own",
+                experiment->name, other->script, other->line);
+    }
+    void *array = plan->experiments;
+    if (!reserve(&array, &inside->experiment_room, plan->experiment_count, sizeof(*experiment)))
+        return no_memory(error);
+    plan->experiments = array;
+    struct plan_experiment copy = *experiment;
+    copy.name = arena_copy(plan->arena, experiment->name);
+    copy.script = arena_copy(plan->arena, experiment->script);
+    copy.varied = copy_names(plan->arena, experiment->varied);
+    copy.first_case = plan->case_count;
+    copy.case_count = 0;
+    if (!copy.name || !copy.script || !copy.varied)
+        return no_memory(error);
+    plan->experiments[plan->experiment_count++] = copy;
+    return true;
+}
+
+static void add_json_string(struct text *text, const char *string)
+{
+    text_add_char(text, '"');
+    const char *start = string;
+    for (; *string; string++) {
+        unsigned char c = (unsigned char)*string;
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        text_add_bytes(text, start, (size_t)(string - start));
+        start = string + 1;
+        switch (c) {
+        case '"':
+            text_add(text, "\\\"");
+            break;
+        case '\\':
+            text_add(text, "\\\\");
+            break;
+        case '\b':
+            text_add(text, "\\b");
+            break;
+        case '\f':
+            text_add(text, "\\f");
+            break;
+        case '\n':
+            text_add(text, "\\n");
+            break;
+        case '\r':
+            text_add(text, "\\r");
+            break;
+        case '\t':
+            text_add(text, "\\t");
+            break;
+        default:
+            text_addf(text, "\\u%04X", c);
+        }
+    }
+    text_add_bytes(text, start, (size_t)(string - start));
+    text_add_char(text, '"');
+}
+
+static bool add_json_value(struct text *text, const struct assay_option *option,
+                           const struct option_value *value, struct assay_error *error)
+{
+    switch (value->kind) {
+    case ASSAY_OPTION_INTEGER:
+        text_addf(text, "%" PRId64, value->as.integer);
+        return true;
+    case ASSAY_OPTION_BOOLEAN:
+        text_add(text, value->as.boolean ? "true" : "false");
+        return true;
+    case ASSAY_OPTION_CHOICE:
+        add_json_string(text, option->choices[value->as.choice]);
+        return true;
+    case ASSAY_OPTION_TEXT:
+    case ASSAY_OPTION_SOURCE:
+        add_json_string(text, value->as.text);
+        return true;
+    case ASSAY_OPTION_REAL:
+        break;
+    }
+    /* Reals are rare: jansson prints them, so that the text is what a JSON writer gives. */
+    char digits[64];
+    json_t *real = json_real(value->as.real);
+    size_t length = real ? json_dumpb(real, digits, sizeof(digits), JSON_ENCODE_ANY) : 0;
+    json_decref(real);
+    if (length == 0 || length > sizeof(digits))
+        return assay_fail(error, ASSAY_INVALID, "%s: the value is not a finite number",
+                          option->name);
+    text_add_bytes(text, digits, length);
+    return true;
+}
+
+static bool add_params(const struct plan_case *item, struct text *out, struct assay_error *error)
+{
+    const struct assay_option *const *options = item->workload->options;
+    const struct plan_setting *sorted[MAX_SETTINGS];
+    if (item->setting_count > MAX_SETTINGS)
+        return assay_fail(error, ASSAY_INVALID, "more than %d parameters are set", MAX_SETTINGS);
+    for (uint32_t i = 0; i < item->setting_count; i++) {
+        uint32_t at = i;
+        for (; at > 0; at--) {
+            const char *before = options[sorted[at - 1]->option]->name;
+            if (strcmp(before, options[item->settings[i].option]->name) < 0)
+                break;
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = &item->settings[i];
+    }
+    text_add_char(out, '{');
+    for (uint32_t i = 0; i < item->setting_count; i++) {
+        const struct assay_option *option = options[sorted[i]->option];
+        if (i > 0)
+            text_add_char(out, ',');
+        add_json_string(out, option->name);
+        text_add_char(out, ':');
+        if (!add_json_value(out, option, &sorted[i]->value, error))
+            return false;
+    }
+    text_add_char(out, '}');
+    return true;
+}
+
+bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, struct text *out,
+                         struct assay_error *error)
+{
+    text_add(out, "{\"device\":");
+    if (item->device)
+        add_json_string(out, item->device);
+    else
+        text_add(out, "null");
+    text_add(out, ",\"experiment\":");
+    add_json_string(out, plan->experiments[item->experiment].name);
+    text_add(out, ",\"params\":");
+    if (!add_params(item, out, error))
+        return false;
+    text_addf(out, ",\"replica\":%" PRIu32 ",\"schedule\":{\"name\":\"serial\"},\"seed\":%" PRIu64,
+              item->replica, plan->seed);
+    text_add(out, ",\"version\":");
+    add_json_string(out, item->workload->version);
+    text_add(out, ",\"workload\":");
+    add_json_string(out, item->workload->name);
+    text_add_char(out, '}');
+    return !out->failed || no_memory(error);
+}
+
+static uint64_t id_word(const struct hash128 *id)
+{
+    uint64_t word;
+    memcpy(&word, id->bytes, sizeof(word));
+    return word;
+}
+
+/* The case's seed follows from the id, byte order aside. */
+static uint64_t case_seed(uint64_t seed, const struct hash128 *id)
+{
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++)
+        word = word << 8 | id->bytes[i];
+    return random_child(seed, word) >> 1; /* a JSON integer */
+}
+
+static size_t slot_of(const struct plan_inside *inside, const struct hash128 *id)
+{
+    size_t mask = inside->slot_count - 1;
+    size_t slot = (size_t)id_word(id) & mask;
+    while (inside->slots[slot] &&
+           memcmp(&inside->plan.cases[inside->slots[slot] - 1].id, id, sizeof(*id)) != 0)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+static bool slots_grow(struct plan_inside *inside)
+{
+    if (inside->plan.case_count >= UINT32_MAX - 1)
+        return false;
+    if (inside->plan.case_count * 2 < inside->slot_count)
+        return true;
+    size_t count = inside->slot_count ? inside->slot_count * 2 : 64;
+    uint32_t *slots = calloc(count, sizeof(*slots));
+    if (!slots)
+        return false;
+    free(inside->slots);
+    inside->slots = slots;
+    inside->slot_count = count;
+    for (size_t i = 0; i < inside->plan.case_count; i++)
+        slots[slot_of(inside, &inside->plan.cases[i].id)] = (uint32_t)i + 1;
+    return true;
+}
+
+static bool settings_copy(struct plan *plan, struct plan_case *item)
+{
+    size_t bytes = item->setting_count * sizeof(struct plan_setting);
+    struct plan_setting *settings = arena_alloc(plan->arena, bytes + 1);
+    if (!settings)
+        return false;
+    if (bytes)
+        memcpy(settings, item->settings, bytes);
+    for (uint32_t i = 0; i < item->setting_count; i++) {
+        struct option_value *value = &settings[i].value;
+        if (value->kind != ASSAY_OPTION_TEXT && value->kind != ASSAY_OPTION_SOURCE)
+            continue;
+        value->as.text = arena_copy(plan->arena, value->as.text);
+        if (!value->as.text)
+            return false;
+    }
+    item->settings = settings;
+    return true;
+}
+
+static bool refuse_twice(const struct plan *plan, const struct plan_case *item,
+                         struct assay_error *error)
+{
+    struct text label = {0};
+    plan_case_label(plan, item, false, &label);
+    assay_fail(
+        error, ASSAY_INVALID,
+        "the case '%s' is there twice; remove the repeated value, or vary 'replica' to repeat "
+        "a case",
+        text_string(&label));
+    text_free(&label);
+    return false;
+}
+
+/* The name that the previous case has, so that many cases share one copy. */
+static const char *device_copy(struct plan *plan, const char *device)
+{
+    const char *last = plan->case_count ? plan->cases[plan->case_count - 1].device : NULL;
+    return last && strcmp(last, device) == 0 ? last : arena_copy(plan->arena, device);
+}
+
+bool plan_add_case(struct plan *plan, const struct plan_case *item, struct assay_error *error)
+{
+    struct plan_inside *inside = (struct plan_inside *)plan;
+    void *array = plan->cases;
+    if (plan->experiment_count == 0)
+        return assay_fail(error, ASSAY_INTERNAL, "a case without an experiment");
+    if (!reserve(&array, &inside->case_room, plan->case_count, sizeof(*item)))
+        return no_memory(error);
+    plan->cases = array;
+    if (!slots_grow(inside))
+        return no_memory(error);
+    struct plan_case copy = *item;
+    copy.experiment = (uint32_t)plan->experiment_count - 1;
+    text_clear(&inside->canonical);
+    if (!plan_case_canonical(plan, &copy, &inside->canonical, error))
+        return false;
+    copy.id = hash_bytes(inside->canonical.data, inside->canonical.length);
+    copy.seed = case_seed(plan->seed, &copy.id);
+    copy.selected = true;
+    size_t slot = slot_of(inside, &copy.id);
+    if (inside->slots[slot])
+        return refuse_twice(plan, &copy, error);
+    if (item->device && !(copy.device = device_copy(plan, item->device)))
+        return no_memory(error);
+    if (!settings_copy(plan, &copy))
+        return no_memory(error);
+    plan->cases[plan->case_count++] = copy;
+    plan->experiments[copy.experiment].case_count++;
+    inside->slots[slot] = (uint32_t)plan->case_count;
+    return true;
+}
+
+static bool varies(const struct plan_experiment *experiment, const char *name)
+{
+    for (size_t i = 0; experiment->varied && experiment->varied[i]; i++) {
+        if (strcmp(experiment->varied[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void plan_case_label(const struct plan *plan, const struct plan_case *item, bool settings_only,
+                     struct text *out)
+{
+    const char *gap = settings_only ? "" : " ";
+    if (!settings_only)
+        text_add(out, item->workload->name);
+    if (item->device) {
+        text_addf(out, "%sdevice=", gap);
+        text_add_clean(out, item->device);
+        gap = " ";
+    }
+    if (item->replica || varies(&plan->experiments[item->experiment], "replica")) {
+        text_addf(out, "%sreplica=%" PRIu32, gap, item->replica);
+        gap = " ";
+    }
+    for (uint32_t i = 0; i < item->setting_count; i++) {
+        const struct assay_option *option = item->workload->options[item->settings[i].option];
+        text_addf(out, "%s%s=", gap, option->name);
+        option_value_add(out, option, &item->settings[i].value);
+        gap = " ";
+    }
+}
+
+bool plan_select_id(struct plan *plan, const char *prefix, struct assay_error *error)
+{
+    size_t length = strlen(prefix), found = 0;
+    for (size_t i = 0; i < plan->case_count; i++) {
+        char hex[HASH_HEX_BYTES];
+        hash_hex(&plan->cases[i].id, hex);
+        bool match = length > 0 && length < sizeof(hex) && strncmp(hex, prefix, length) == 0;
+        plan->cases[i].selected = plan->cases[i].selected && match;
+        found += plan->cases[i].selected;
+    }
+    if (found == 1)
+        return true;
+    struct text shown = {0};
+    text_add_clean(&shown, prefix);
+    if (found == 0)
+        assay_fail(error, ASSAY_INVALID,
+                   "no case has an id that starts with '%s'; ids depend on the seed and on --set: "
+                   "`assay list SCRIPT` shows them",
+                   text_string(&shown));
+    else
+        assay_fail(error, ASSAY_INVALID,
+                   "%zu cases have ids that start with '%s'; give more digits", found,
+                   text_string(&shown));
+    text_free(&shown);
+    return false;
+}
+
+size_t plan_select_glob(struct plan *plan, const char *pattern)
+{
+    struct text whole = {0}, name = {0};
+    bool bare = !strpbrk(pattern, "*?");
+    text_addf(&whole, bare ? "*%s*" : "%s", pattern);
+    size_t left = 0;
+    for (size_t i = 0; i < plan->case_count; i++) {
+        struct plan_case *item = &plan->cases[i];
+        text_clear(&name);
+        text_addf(&name, "%s/", plan->experiments[item->experiment].name);
+        plan_case_label(plan, item, false, &name);
+        item->selected = item->selected && text_glob(text_string(&whole), text_string(&name));
+        left += item->selected;
+    }
+    text_free(&whole);
+    text_free(&name);
+    return left;
+}
+
+size_t plan_selected_count(const struct plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->case_count; i++)
+        count += plan->cases[i].selected;
+    return count;
+}
+
+static json_t *settings_to_json(const struct plan_case *item)
+{
+    json_t *set = json_object();
+    for (uint32_t i = 0; set && i < item->setting_count; i++) {
+        const struct assay_option *option = item->workload->options[item->settings[i].option];
+        json_t *value = option_value_to_json(option, &item->settings[i].value);
+        if (json_object_set_new(set, option->name, value) != 0) {
+            json_decref(set);
+            return NULL;
+        }
+    }
+    return set;
+}
+
+static json_t *measure_to_json(const struct plan_measure *measure, bool quick)
+{
+    int64_t budget = measure->budget_ns > 0 ? measure->budget_ns : INT64_C(1000000000);
+    return json_pack("{s:f, s:I, s:I, s:I}", "target", measure->target > 0 ? measure->target : 0.02,
+                     "budget_ns", (json_int_t)(quick ? budget / 10 : budget), "min_samples",
+                     (json_int_t)(measure->min_samples ? measure->min_samples : 6), "max_samples",
+                     (json_int_t)(measure->max_samples ? measure->max_samples : 10000));
+}
+
+json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick)
+{
+    const struct plan_experiment *experiment = &plan->experiments[item->experiment];
+    const char *device = plan->device ? plan->device : item->device;
+    char hex[HASH_HEX_BYTES];
+    hash_hex(&item->id, hex);
+    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:o, s:s?, s:{s:s}, s:I, s:I, s:I, s:b, "
+                     "s:o}",
+                     "ask", "case", "experiment", experiment->name, "script", experiment->script,
+                     "line", experiment->line, "id", hex, "workload", item->workload->name,
+                     "version", item->workload->version, "set", settings_to_json(item), "device",
+                     device, "schedule", "name", "serial", "replica", (json_int_t)item->replica,
+                     "seed", (json_int_t)plan->seed, "case_seed", (json_int_t)item->seed, "quick",
+                     (int)quick, "measure", measure_to_json(&experiment->measure, quick));
+}

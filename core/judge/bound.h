@@ -25,6 +25,7 @@ struct bound {
     enum bound_kind kind;
     double low, high; /* base units; AT_LEAST uses low, AT_MOST high */
     struct dimension dimension;
+    const char *text; /* the limit as the user wrote it, for messages; NULL: from the numbers */
 };
 
 enum verdict bound_judge(const struct bound *bound, const struct metric *metric);
@@ -37,7 +38,9 @@ void bound_add_message(struct text *text, const struct bound *bound, const struc
  * A step passes when even the low end of the later is over (1 - tolerance) times the high end of
  * the earlier; fails when the high end is under (1 - tolerance) times the low end; any failure
  * fails, else any inconclusive step makes it inconclusive. *step: index of the later member of the
- * deciding step. Fewer than two present members: not judged. */
+ * deciding step (of the last one when all pass); the earlier one is the nearest present before it.
+ * Fewer than two present members: not judged, *step is 0. DECREASING: the mirror image with
+ * 1 + tolerance. */
 enum verdict bound_judge_series(enum bound_kind kind, const struct metric *metrics, size_t count,
                                 double tolerance, size_t *step);
 

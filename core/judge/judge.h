@@ -40,16 +40,22 @@ struct judge_counts {
     size_t done, skipped, errors; /* cases by status; errors: crash, timeout, ... */
     size_t passed, failed, inconclusive, not_judged; /* bounds */
     size_t missing;                                  /* selected cases without a record */
+    size_t script_errors; /* among errors: cases of status "script error" */
 };
 
-/* Calls check for each selected case in the journal, then the summaries; appends verdict records to
- * `out` (may be NULL: judge only) with the number of this judgement. */
+/* Calls check for each selected case of status `done` in the journal, in the order of the plan,
+ * then the summaries of experiments with a selected case; appends verdict records to `out` (may be
+ * NULL: judge only) with the number of this judgement. `counts` is zeroed first. */
 bool judge_run(const struct plan *plan, struct journal_reader *reader,
                const struct judge_script *script, struct journal_writer *out,
                struct judge_counts *counts, struct assay_error *error);
 
-/* Exit status: the first that applies of 2 (script_error), 5 (nothing measured), 4, 1, 3, 0.
- * no_skip: skips and bounds not judged count as failed bounds. */
+/* The number that this judgement's records (verdict, end) carry: one over the last in the journal.
+ */
+int64_t judge_number(struct journal_reader *reader);
+
+/* Exit status: the first that applies of 2 (script_errors), 5 (no case done or in error), 4, 1, 3,
+ * 0. no_skip: skips and bounds not judged count as failed bounds. */
 struct judge_policy {
     bool no_skip;
     int inconclusive; /* 3, or 0 / 1 for --inconclusive pass / fail */

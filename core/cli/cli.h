@@ -21,10 +21,22 @@ struct cli_command {
 };
 extern const struct cli_command cli_run, cli_list, cli_describe, cli_devices, cli_check;
 
-/* Prints "assay: TEXT" to stderr and returns the exit status that fits the error. */
+#define CLI_STATUS_HELP                                                                            \
+    "exit status: the first that applies of\n"                                                     \
+    "  2  the script or the command line is wrong\n"                                               \
+    "  5  nothing was measured (no device, all skipped or filtered away)\n"                        \
+    "  4  a case ended in error (crash, timeout, device lost, wrong result)\n"                     \
+    "  1  a bound failed\n"                                                                        \
+    "  3  no bound failed, but some are inconclusive\n"                                            \
+    "  0  all bounds hold\n"                                                                       \
+    "and 128 + n after signal n\n"
+
+/* The exit status that fits an error: 2 for what the user asked for, 5 for no device, else 4. */
+int cli_status(const struct assay_error *error);
+/* Prints "assay: TEXT" to stderr and returns cli_status. */
 int cli_error(const struct assay_error *error);
-/* Flushes stdout: EPIPE is silent, anything else is an error (message, at least CLI_USAGE). Returns
- * `status` or that. */
-int cli_finish(int status);
+/* Writes `out` to stdout and frees it. A reader that went away (EPIPE) is silent; anything else is
+ * said on stderr and turns status 0 into CLI_USAGE. Returns the exit status. */
+int cli_finish(struct text *out, int status);
 
 #endif

@@ -464,7 +464,7 @@ static json_t *measure_to_json(const struct plan_measure *measure, bool quick)
 json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick)
 {
     const struct plan_experiment *experiment = &plan->experiments[item->experiment];
-    const char *device = plan->device ? plan->device : item->device;
+    const char *device = item->device ? item->device : plan->device;
     char hex[HASH_HEX_BYTES];
     hash_hex(&item->id, hex);
     return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:o, s:s?, s:{s:s}, s:I, s:I, s:I, s:b, "

@@ -51,8 +51,8 @@ struct plan {
     struct plan_case *cases;
     size_t case_count;
     uint64_t seed;      /* of the run; at most 63 bits */
-    const char *device; /* --device: goes to the worker in place of what a case names, and is no
-                           part of ids, so that runs on two devices compare; NULL */
+    const char *device; /* --device: goes to the worker for cases that name none, and is no part of
+                           ids, so that runs on two devices compare; NULL */
 };
 
 struct plan *plan_create(const struct catalog *catalog, uint64_t seed, struct assay_error *error);

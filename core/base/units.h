@@ -27,7 +27,7 @@ bool dimension_is_number(struct dimension d);
 struct dimension dimension_product(struct dimension a, struct dimension b);
 struct dimension dimension_quotient(struct dimension a, struct dimension b);
 /* In words for messages: "a size", "a time", "a rate (bytes per second)", "an arithmetic rate", "a
- * number", ...; composes for the rest ("B^2/s"). Valid until the next call in this thread. */
+ * number", ...; composes for the rest ("B^2/s"). Valid until the fourth next call in this thread. */
 const char *dimension_words(struct dimension d);
 /* The base unit's symbol: "B", "s", "B/s", "flop/s", "item/s", "1", ... Same lifetime. */
 const char *dimension_symbol(struct dimension d);
@@ -45,9 +45,11 @@ bool quantity_parse(const char *text, struct quantity *quantity, struct assay_er
 
 /* Adds value with four significant digits and a fitting prefix: sizes as KiB, MiB, GiB when they
  * are whole multiples of a power of two, else decimal kB, MB; rates decimal; times s, ms, us, ns.
+ * A value that needs fewer digits is printed with fewer ("500 MB/s").
  * "1.234 GB/s", "64 MiB", "12.50 us", "0.9812". */
 void quantity_add(struct text *text, double value, struct dimension dimension);
-/* The three numbers of an interval in one common unit: "1.21 GB/s [1.18, 1.23]". */
+/* The three numbers of an interval in one common unit: "1.21 GB/s [1.18, 1.23]". As many digits as
+ * the interval deserves: one of its half-width, at least two and at most four of the value. */
 void quantity_add_interval(struct text *text, double value, double low, double high,
                            struct dimension dimension);
 /* A size in its shortest exact form: "64MiB", "1000B"; for records of parameters and commands. */

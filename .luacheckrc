@@ -1,0 +1,5 @@
+-- SPDX-License-Identifier: MIT
+std = "lua54"
+max_line_length = 130
+files["scripts/meta"] = { ignore = { "212", "211", "131", "241", "111", "112", "113", "631", "122" } }
+files["core/script/prelude.lua"] = { globals = { "assay" } }

@@ -15,11 +15,12 @@ void hash_hex(const struct hash128 *hash, char hex[HASH_HEX_BYTES]);
 bool hash_from_hex(const char *hex, struct hash128 *hash);
 
 /* 64 random bits at position `index` of the stream `seed` (splitmix64 of seed + index * golden
- * gamma; Steele, Lea, Flood 2014). Any position can be computed alone. */
+ * gamma; Steele, Lea, Flood 2014): position 0 is the first number of the generator seeded so. Any
+ * position can be computed alone. */
 uint64_t random_at(uint64_t seed, uint64_t index);
 /* Fills bytes [8 * first_index, ...) of the stream, little-endian; count may be any number. */
 void random_fill(uint64_t seed, uint64_t first_index, void *out, size_t count);
-/* A seed for a child stream: slots, buffers. */
+/* A seed for a child stream: cases, slots, buffers. 63 bits: it fits in a JSON integer. */
 uint64_t random_child(uint64_t seed, uint64_t index);
 
 #endif

@@ -31,7 +31,7 @@ bool option_unknown(const struct assay_option *const *options, const char *owner
                     struct assay_error *error);
 
 /* From what a user wrote. Errors are ASSAY_INVALID and complete: "bytes: 2 GB/s is a rate (bytes
- * per second), but a size is wanted", "bytes: 0 B is out of range, allowed are 1 B to 8 EiB",
+ * per second), but a size is wanted", "bytes: 0 B is out of range, allowed are 1 B to 8 PiB",
  * "direction: 'sideways' is none of upload, download, ...; did you mean ...". A whole number is
  * wanted for INTEGER: "1.5 B is not whole". Numbers without a unit are in `unit`. */
 bool option_parse(const struct assay_option *option, const char *text, struct arena *arena,

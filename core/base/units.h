@@ -27,7 +27,8 @@ bool dimension_is_number(struct dimension d);
 struct dimension dimension_product(struct dimension a, struct dimension b);
 struct dimension dimension_quotient(struct dimension a, struct dimension b);
 /* In words for messages: "a size", "a time", "a rate (bytes per second)", "an arithmetic rate", "a
- * number", ...; composes for the rest ("B^2/s"). Valid until the fourth next call in this thread. */
+ * number", ...; composes for the rest ("B^2/s"). Valid until the fourth next call in this thread.
+ */
 const char *dimension_words(struct dimension d);
 /* The base unit's symbol: "B", "s", "B/s", "flop/s", "item/s", "1", ... Same lifetime. */
 const char *dimension_symbol(struct dimension d);

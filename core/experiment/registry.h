@@ -14,16 +14,20 @@
 extern assay_plugin_entry *const registry_builtin[];
 
 struct registry;
-/* Checks ABI, sizes, required hooks, names (Lua identifiers, not reserved, unique), defaults that
- * parse and are in range. A plugin that fails is refused with its name and the reason (both numbers
- * for the ABI). */
-struct registry *registry_create(struct assay_error *error);
+/* `plugins` is registry_builtin, or a table of one's own (NULL-terminated). Checks ABI, sizes,
+ * required hooks, names (Lua identifiers, not reserved, unique), defaults that parse and are in
+ * range. A plugin that fails is refused with its name and the reason (both numbers for the ABI). */
+struct registry *registry_create(assay_plugin_entry *const *plugins, struct assay_error *error);
 void registry_destroy(struct registry **registry);
 const struct assay_workload *registry_find(const struct registry *registry, const char *name);
+/* A params struct of the workload with every default in it; lives as long as the registry. */
+const void *registry_defaults(const struct registry *registry,
+                              const struct assay_workload *workload);
 /* All stages are MODEL: needs no device. */
 bool workload_is_model(const struct assay_workload *workload);
 /* What describe mode sends: array of {name, version, summary, plugin, model: bool, options: [...],
- * stages: [{name, kind, help}], metrics: [{name, unit, help}]}. New reference. */
+ * stages: [{name, kind, help}] (rows of one name and complementary `present` are one), metrics:
+ * [{name, unit, help}]}. New reference; NULL when out of memory. */
 json_t *registry_describe(const struct registry *registry);
 
 #endif

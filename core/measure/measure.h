@@ -29,18 +29,17 @@ struct measure_request {
     struct measure_budget budget;
 };
 
-/* What a case gave. JSON members are owned; see docs/journal.md for their shape. */
+/* What a case gave. The texts are JSON, shaped as docs/journal.md says; an empty one has nothing to
+ * say. */
 struct measure_result {
     struct metric_set *metrics;
-    json_t *samples; /* {"time": [ns...], "submit_time": [...], "copy.time": [...],
-                        "copy.device_time": [...]} */
-    json_t *
-        sampling; /* {"warmup": n, "settled": bool, "n": n, "stop": "target"|"budget"|"max_samples",
-                     "target", "half_width", "clock": "monotonic"|"simulated", "schedule": ...} */
-    json_t *stages;       /* [{"name", "kind", "clock": "host"|"device", "cost": {...}, "queues": n,
-                             "empty_region_ns", "note"?}] */
-    json_t *verification; /* {"checked_bytes", "error"?, "verdict": "right"} or null for MODEL */
-    json_t *notes; /* [text, ...]: "leaked 2 buffers", "device time under ten empty regions", ... */
+    struct text samples;      /* the series: {"time":[ns...],"copy.time":[...]} */
+    struct text sampling;     /* how many samples and why */
+    struct text stages;       /* array: clock, cost and queues of each stage */
+    struct text verification; /* what was checked; empty for MODEL workloads */
+    struct text memory;       /* what the slot's buffers hold */
+    struct text shaders;      /* array */
+    struct text notes;        /* array of texts: "left 2 buffers or kernels behind", ... */
 };
 
 /* False: the case has no figures; error's status says how it ended (UNSUPPORTED: a skip). `result`

@@ -14,10 +14,12 @@ void sampler_destroy(struct sampler **sampler);
  * whether another warm-up sample is wanted. */
 bool sampler_wants_warmup(const struct sampler *sampler);
 void sampler_warmup(struct sampler *sampler, int64_t end_to_end_ns, int64_t now_ns);
-/* Sampling: whether another sample is wanted; looks at the interval at 6, 12, 24, ... samples. */
+/* Sampling (the budget starts with the first sample): whether another sample is wanted; looks at
+ * the interval at 6, 12, 24, ... samples (or the least number asked for, doubled each time). */
 bool sampler_wants_more(const struct sampler *sampler);
-void sampler_add(struct sampler *sampler, int64_t end_to_end_ns, int64_t now_ns);
-/* Reasons, for the record. New reference. */
-json_t *sampler_record(const struct sampler *sampler);
+bool sampler_add(struct sampler *sampler, int64_t end_to_end_ns, int64_t now_ns,
+                 struct assay_error *error);
+/* The `sampling` object of the case record: what was done and why it stopped. */
+void sampler_add_record(const struct sampler *sampler, const char *clock_name, struct text *out);
 
 #endif

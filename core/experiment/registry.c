@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "experiment/registry.h"
+
+#include "base/options.h"
+#include "base/text.h"
+#include "experiment/registry_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    const struct assay_plugin *plugin;
+    const struct assay_workload *workload;
+    void *defaults;
+};
+
+struct registry {
+    struct arena *arena;
+    struct entry *entries;
+    size_t count;
+};
+
+static bool entry_fill(struct registry *registry, const struct assay_plugin *plugin,
+                       const struct assay_workload *workload, struct assay_error *error)
+{
+    if (registry_find(registry, workload->name))
+        return assay_fail(error, ASSAY_INTERNAL, "plugin '%s': there is a workload '%s' already",
+                          plugin->name, workload->name);
+    struct entry *entry = &registry->entries[registry->count];
+    *entry = (struct entry){.plugin = plugin, .workload = workload};
+    entry->defaults = arena_alloc(registry->arena, workload->params_size);
+    if (!entry->defaults)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
+    for (size_t i = 0; workload->options[i]; i++) {
+        struct option_value value;
+        if (!option_default(workload->options[i], registry->arena, &value, error)) {
+            error_prefix(error, "plugin '%s': default of workload '%s'", plugin->name,
+                         workload->name);
+            return false;
+        }
+        option_store(workload->options[i], &value, entry->defaults);
+    }
+    registry->count++;
+    return true;
+}
+
+static bool plugin_load(struct registry *registry, assay_plugin_entry *function,
+                        struct assay_error *error)
+{
+    const struct assay_plugin *plugin = function();
+    if (!registry_check_plugin(plugin, error))
+        return false;
+    size_t more = 0;
+    while (plugin->workloads[more])
+        more++;
+    struct entry *entries = realloc(registry->entries, (registry->count + more) * sizeof(*entries));
+    if (!entries)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
+    registry->entries = entries;
+    for (size_t i = 0; i < more; i++) {
+        if (!registry_check_workload(plugin, plugin->workloads[i], error) ||
+            !entry_fill(registry, plugin, plugin->workloads[i], error))
+            return false;
+    }
+    return true;
+}
+
+struct registry *registry_create(assay_plugin_entry *const *plugins, struct assay_error *error)
+{
+    struct registry *registry = calloc(1, sizeof(*registry));
+    if (registry)
+        registry->arena = arena_create();
+    if (!registry || !registry->arena) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
+        goto fail;
+    }
+    for (size_t i = 0; plugins[i]; i++) {
+        if (!plugin_load(registry, plugins[i], error))
+            goto fail;
+    }
+    return registry;
+fail:
+    registry_destroy(&registry);
+    return NULL;
+}
+
+void registry_destroy(struct registry **registry)
+{
+    if (!*registry)
+        return;
+    arena_destroy(&(*registry)->arena);
+    free((*registry)->entries);
+    free(*registry);
+    *registry = NULL;
+}
+
+const struct assay_workload *registry_find(const struct registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->count; i++) {
+        if (strcmp(registry->entries[i].workload->name, name) == 0)
+            return registry->entries[i].workload;
+    }
+    return NULL;
+}
+
+const void *registry_defaults(const struct registry *registry,
+                              const struct assay_workload *workload)
+{
+    for (size_t i = 0; i < registry->count; i++) {
+        if (registry->entries[i].workload == workload)
+            return registry->entries[i].defaults;
+    }
+    return NULL;
+}
+
+bool workload_is_model(const struct assay_workload *workload)
+{
+    for (size_t i = 0; workload->stages[i]; i++) {
+        if (workload->stages[i]->kind != ASSAY_STAGE_MODEL)
+            return false;
+    }
+    return true;
+}
+
+static const char *kind_word(enum assay_stage_kind kind)
+{
+    static const char *const words[] = {"host", "transfer", "compute", "model"};
+    return words[kind];
+}
+
+static json_t *describe_stages(const struct assay_workload *workload)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; workload->stages[i]; i++) {
+        const struct assay_stage *stage = workload->stages[i];
+        bool again = false;
+        for (size_t j = 0; j < i; j++)
+            again = again || strcmp(workload->stages[j]->name, stage->name) == 0;
+        if (again)
+            continue;
+        json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", stage->name, "kind",
+                                               kind_word(stage->kind), "help",
+                                               stage->help ? stage->help : ""));
+    }
+    return array;
+}
+
+static json_t *describe_metrics(const struct assay_workload *workload)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; workload->metrics && workload->metrics[i]; i++) {
+        const struct assay_metric_info *info = workload->metrics[i];
+        json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", info->name, "unit",
+                                               info->unit, "help", info->help ? info->help : ""));
+    }
+    return array;
+}
+
+json_t *registry_describe(const struct registry *registry)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct assay_workload *workload = registry->entries[i].workload;
+        json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name", workload->name,
+                                 "version", workload->version, "summary", workload->summary,
+                                 "plugin", registry->entries[i].plugin->name, "model",
+                                 (int)workload_is_model(workload), "options",
+                                 option_table_to_json(workload->options), "stages",
+                                 describe_stages(workload), "metrics", describe_metrics(workload));
+        json_array_append_new(array, item);
+    }
+    if (json_array_size(array) != registry->count) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What is asked of a plugin before anything of it is used. Errors are ASSAY_INTERNAL and name the
+ * plugin, the workload and the row. */
+#ifndef EXPERIMENT_REGISTRY_CHECK_H
+#define EXPERIMENT_REGISTRY_CHECK_H
+
+#include <assay/plugin.h>
+
+#include "base/error.h"
+
+bool registry_check_plugin(const struct assay_plugin *plugin, struct assay_error *error);
+bool registry_check_workload(const struct assay_plugin *plugin,
+                             const struct assay_workload *workload, struct assay_error *error);
+
+#endif

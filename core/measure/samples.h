@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The samples of a case, the series and the metrics that come of them. */
+#ifndef MEASURE_SAMPLES_H
+#define MEASURE_SAMPLES_H
+
+#include "measure/serial.h"
+#include "result/metric.h"
+
+/* All zero is empty. A row is one batch: end to end, submit, device, CPU, then time and device time
+ * of each stage; all in ns. */
+struct samples {
+    int64_t *rows;
+    size_t count, capacity;
+};
+bool samples_add(struct samples *samples, const struct serial *serial,
+                 const struct serial_times *times, struct assay_error *error);
+void samples_free(struct samples *samples);
+
+/* {"time":[...],"copy.time":[...],...}: what could be measured. */
+void samples_add_series(const struct samples *samples, const struct serial *serial,
+                        struct text *out);
+/* All metrics but the workload's extras. */
+bool samples_metrics(const struct samples *samples, const struct serial *serial, double confidence,
+                     struct metric_set *set, struct assay_error *error);
+/* Median device time of a stage in ns, -1 without. */
+int64_t samples_device_median(const struct samples *samples, const struct serial *serial,
+                              unsigned stage, struct assay_error *error);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/serial.h"
+
+#include <string.h>
+
+bool serial_hook_failed(const char *owner, const char *hook, struct assay_error *error)
+{
+    if (error && error->status == ASSAY_OK)
+        assay_fail(error, ASSAY_INTERNAL, "%s of '%s' failed without a reason", hook, owner);
+    return false;
+}
+
+const char *serial_kind_name(enum assay_stage_kind kind)
+{
+    switch (kind) {
+    case ASSAY_STAGE_HOST:
+        return "host";
+    case ASSAY_STAGE_TRANSFER:
+        return "transfer";
+    case ASSAY_STAGE_COMPUTE:
+        return "compute";
+    case ASSAY_STAGE_MODEL:
+        break;
+    }
+    return "model";
+}
+
+static bool stage_record(struct serial_stage *entry, const struct serial_params *params,
+                         struct assay_error *error)
+{
+    const struct assay_stage *stage = entry->stage;
+    entry->role = stage->kind == ASSAY_STAGE_COMPUTE ? VULKAN_ROLE_COMPUTE : VULKAN_ROLE_TRANSFER;
+    struct command_params create = {.slot = params->slot, .name = stage->name, .role = entry->role};
+    entry->command = command_create(&create, error);
+    if (!entry->command)
+        return false;
+    if (!stage->record(params->self, entry->command, error))
+        return serial_hook_failed(stage->name, "record", error);
+    if (!command_finish(entry->command, error))
+        return false;
+    entry->device_time = command_has_timestamps(entry->command);
+    entry->host_clock = !entry->device_time || command_touches_host(entry->command);
+    return true;
+}
+
+static bool stage_add(struct serial *serial, const struct assay_stage *stage,
+                      const struct serial_params *params, struct assay_error *error)
+{
+    for (unsigned i = 0; i < serial->count; i++) {
+        if (strcmp(serial->stages[i].stage->name, stage->name) == 0)
+            return assay_fail(error, ASSAY_INTERNAL,
+                              "'%s' has two stages '%s' that are present at once",
+                              params->workload->name, stage->name);
+    }
+    if (serial->count == MEASURE_STAGES_MAX)
+        return assay_fail(error, ASSAY_INTERNAL, "'%s' has more than %d stages",
+                          params->workload->name, MEASURE_STAGES_MAX);
+    struct serial_stage *entry = &serial->stages[serial->count++];
+    *entry = (struct serial_stage){.stage = stage, .host_clock = true};
+    if (stage->cost)
+        stage->cost(params->params, &entry->cost);
+    bool device = stage->kind == ASSAY_STAGE_TRANSFER || stage->kind == ASSAY_STAGE_COMPUTE;
+    serial->device = serial->device || device;
+    return !device || stage_record(entry, params, error);
+}
+
+bool serial_prepare(struct serial *serial, const struct serial_params *params,
+                    struct assay_error *error)
+{
+    *serial = (struct serial){.self = params->self, .clock = params->clock};
+    const struct assay_stage *const *stages = params->workload->stages;
+    for (size_t i = 0; stages[i]; i++) {
+        if (stages[i]->present && !stages[i]->present(params->params))
+            continue;
+        if (!stage_add(serial, stages[i], params, error))
+            return false;
+    }
+    return serial->count > 0 ||
+           assay_fail(error, ASSAY_INVALID, "'%s' has no stage with these parameters",
+                      params->workload->name);
+}
+
+void serial_finish(struct serial *serial)
+{
+    for (unsigned i = 0; i < serial->count; i++)
+        command_destroy(&serial->stages[i].command);
+    serial->count = 0;
+}
+
+static bool host_run(struct serial *serial, const struct assay_stage *stage, int64_t *time_ns,
+                     struct assay_error *error)
+{
+    int64_t begin = clock_now(serial->clock);
+    if (!stage->run(serial->self, error))
+        return serial_hook_failed(stage->name, "run", error);
+    *time_ns = clock_now(serial->clock) - begin;
+    return true;
+}
+
+static bool model_run(struct serial *serial, const struct assay_stage *stage, int64_t *time_ns,
+                      struct assay_error *error)
+{
+    int64_t begin = clock_now(serial->clock);
+    int64_t duration = stage->duration_ns(serial->self, begin);
+    if (duration < 0 || duration > INT64_MAX - begin)
+        return assay_fail(error, ASSAY_INTERNAL, "stage '%s' has a duration of %lld ns",
+                          stage->name, (long long)duration);
+    serial->clock->sleep_until_ns(serial->clock, begin + duration);
+    *time_ns = clock_now(serial->clock) - begin;
+    return true;
+}
+
+static bool stage_run(struct serial *serial, unsigned index, struct serial_times *times,
+                      struct assay_error *error)
+{
+    struct serial_stage *entry = &serial->stages[index];
+    int64_t *time_ns = &times->stages[index].time_ns;
+    times->stages[index].device_ns = -1;
+    if (entry->stage->kind == ASSAY_STAGE_HOST)
+        return host_run(serial, entry->stage, time_ns, error);
+    if (entry->stage->kind == ASSAY_STAGE_MODEL)
+        return model_run(serial, entry->stage, time_ns, error);
+    struct command_times command;
+    if (!command_execute(entry->command, serial->clock, &command, error))
+        return false;
+    times->submit_ns += command.submit_ns;
+    int64_t device_ns = entry->device_time ? command.device_ns : -1;
+    times->stages[index].device_ns = device_ns;
+    if (times->device_ns >= 0)
+        times->device_ns = device_ns >= 0 ? times->device_ns + device_ns : -1;
+    *time_ns = entry->host_clock ? command.end_ns - command.begin_ns : device_ns;
+    return true;
+}
+
+bool serial_batch(struct serial *serial, struct serial_times *times, struct assay_error *error)
+{
+    bool simulated = serial->clock->simulated;
+    times->submit_ns = times->device_ns = times->cpu_ns = 0;
+    int64_t cpu_begin = simulated ? 0 : clock_process_cpu_ns();
+    int64_t begin = clock_now(serial->clock);
+    for (unsigned i = 0; i < serial->count; i++) {
+        if (!stage_run(serial, i, times, error))
+            return false;
+    }
+    times->time_ns = clock_now(serial->clock) - begin;
+    if (!simulated)
+        times->cpu_ns = clock_process_cpu_ns() - cpu_begin;
+    return true;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The serial schedule: one batch at a time, its stages in order, each with its own submit and
+ * wait. */
+#ifndef MEASURE_SERIAL_H
+#define MEASURE_SERIAL_H
+
+#include <assay/workload.h>
+
+#include "base/clock.h"
+#include "vulkan/command.h"
+
+#define MEASURE_STAGES_MAX 16
+
+/* A stage that is present with the case's parameters. */
+struct serial_stage {
+    const struct assay_stage *stage;
+    struct assay_cost cost;
+    struct assay_command *command; /* device stages: the recording; owned */
+    enum vulkan_role role;         /* device stages */
+    bool host_clock;               /* its time is host time, else device time */
+    bool device_time;              /* device time can be had */
+};
+
+struct serial {
+    void *self; /* the workload's slot object */
+    struct assay_clock *clock;
+    struct serial_stage stages[MEASURE_STAGES_MAX];
+    unsigned count;
+    bool device; /* some stage is a device stage */
+};
+
+struct serial_params {
+    const struct assay_workload *workload;
+    const void *params;
+    struct assay_slot *slot;
+    void *self;
+    struct assay_clock *clock;
+};
+/* Finds the present stages and records the device stages. On failure serial_finish is still due. */
+bool serial_prepare(struct serial *serial, const struct serial_params *params,
+                    struct assay_error *error);
+void serial_finish(struct serial *serial);
+
+struct serial_times {
+    int64_t time_ns;   /* end to end, on the clock */
+    int64_t submit_ns; /* in submit calls */
+    int64_t device_ns; /* sum of the device parts; -1 when a device stage has no timestamps */
+    int64_t cpu_ns;    /* of the whole process; 0 on a simulated clock */
+    struct {
+        int64_t time_ns, device_ns; /* device_ns -1: none */
+    } stages[MEASURE_STAGES_MAX];
+};
+/* One batch. */
+bool serial_batch(struct serial *serial, struct serial_times *times, struct assay_error *error);
+
+/* Fills `error` for a hook that failed without giving a reason; always returns false. */
+bool serial_hook_failed(const char *owner, const char *hook, struct assay_error *error);
+const char *serial_kind_name(enum assay_stage_kind kind); /* "host", "transfer", ... */
+
+#endif

@@ -8,7 +8,7 @@
 #include "vulkan/device.h"
 
 struct assay_buffer {
-    struct assay_slot *slot;
+    struct assay_slot *slot; /* NULL for internal ones */
     struct assay_device *device;
     struct assay_buffer *next;
     struct assay_buffer_params params; /* name copied */
@@ -19,9 +19,17 @@ struct assay_buffer {
     void *address;    /* host address or NULL */
     void *allocation; /* malloc'ed (pageable) or aligned host memory (imported, or any kind in a set
                          of several) */
+    bool device_local; /* allocated from device-local memory by kind: DEVICE and BAR of one member */
     bool coherent;    /* false: flush before submit, invalidate after */
 };
 
+/* A buffer that belongs to no slot (staging); assay_buffer_destroy before the device goes. The
+ * params' fill is drawn from `seed`. */
+struct assay_buffer *buffer_create_internal(struct assay_device *device,
+                                            const struct assay_buffer_params *params, uint64_t seed,
+                                            struct assay_error *error);
+/* Puts fill (INPUT) or poison (OUTPUT) into the whole buffer; nothing for SCRATCH. */
+bool buffer_restore(struct assay_buffer *buffer, struct assay_error *error);
 /* Not-coherent memory: makes host writes visible to the device / device writes visible to the host.
  */
 bool buffer_flush(struct assay_buffer *buffer, struct assay_error *error);

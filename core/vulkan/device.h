@@ -22,7 +22,7 @@ enum vulkan_queue_choice { VULKAN_QUEUES_AUTO, VULKAN_QUEUES_ONE, VULKAN_QUEUES_
 struct vulkan_queue {
     VkQueue handle;
     uint32_t family, index;
-    uint32_t timestamp_bits; /* 0: no timestamps on this queue */
+    uint32_t timestamp_bits; /* 0: no timestamps on this queue, or no host reset of queries */
     double tick_ns;          /* timestampPeriod */
     VkCommandPool pool;      /* for the one thread that records */
     int64_t empty_region_ns; /* median device time between two timestamps with nothing between; -1:
@@ -39,7 +39,7 @@ struct vulkan_device {
     uint32_t role[VULKAN_ROLE_COUNT];                   /* index into queues */
     uint32_t families[VULKAN_ROLE_COUNT], family_count; /* distinct, for CONCURRENT buffers */
     const char *missing[ASSAY_FEATURE_COUNT];           /* NULL: there; else why not */
-    bool host_import, calibrated_timestamps, memory_budget;
+    bool host_import, calibrated_timestamps, memory_budget, debug_utils;
 };
 
 #define VULKAN_MEMBERS_MAX 4
@@ -51,6 +51,7 @@ struct assay_device {
     struct assay_limits limits;
     int64_t wait_limit_ns; /* every fence wait; on expiry the set is unusable (ASSAY_TIMEOUT) and
                               its process must end */
+    struct staging *staging; /* vulkan/staging.h; made at its first use */
     bool lost; /* a wait expired or the device was lost: objects leak rather than wait */
 };
 

@@ -4,6 +4,8 @@
 #ifndef VULKAN_INSTANCE_H
 #define VULKAN_INSTANCE_H
 
+#include <assay/device.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "vulkan/volk.h" /* volk with VK_NO_PROTOTYPES; the one place that includes it */
@@ -56,19 +58,35 @@ void vulkan_instance_destroy(struct vulkan_instance **instance);
 VkInstance vulkan_instance_handle(const struct vulkan_instance *instance);
 bool vulkan_instance_has_debug_utils(const struct vulkan_instance *instance);
 size_t vulkan_physical_count(const struct vulkan_instance *instance);
+/* The device set was lost: its objects were left alone, so the instance must be too. */
+void vulkan_instance_leak(struct vulkan_instance *instance);
 const struct vulkan_physical *vulkan_physical_at(const struct vulkan_instance *instance,
                                                  size_t index);
 bool vulkan_physical_has_extension(const struct vulkan_physical *physical, const char *name);
+/* What a driver tells as text and as bytes; not trusted to be UTF-8 nor to be NUL-terminated. */
+struct vulkan_raw_strings {
+    char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE], driver[VK_MAX_DRIVER_NAME_SIZE],
+        driver_info[VK_MAX_DRIVER_INFO_SIZE];
+    uint8_t uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE];
+};
+/* Fills name, driver, driver_info, uuid and driver_uuid. False: out of memory. Pure. */
+bool vulkan_physical_set_strings(struct vulkan_physical *physical,
+                                 const struct vulkan_raw_strings *raw);
+/* The device's part of a set's limits. */
+void vulkan_physical_limits(const struct vulkan_physical *physical, struct assay_limits *limits);
+/* "lavapipe", "SwiftShader", else the device's name: what reports call it. */
+const char *vulkan_physical_label(const struct vulkan_physical *physical);
+const char *vulkan_class_name(enum vulkan_class class); /* "discrete", ..., "cpu" */
 /* Messages (warnings and errors) of the validation layers since the last call, one a line; returns
  * how many. Any thread may cause them; called by the owner. */
 size_t vulkan_instance_take_messages(struct vulkan_instance *instance, struct text *out);
 
 /* The array that `assay devices --json`, the run record and the supervisor use. New reference.
- * Each: index, name, class
+ * Each: index, name, label (the short name for reports), class
  * ("discrete", "integrated", "virtual", "other", "cpu"), uuid, pci or null, vendor_id, device_id,
  * api_version, driver {name, info, id, uuid, version}, heaps [{bytes, device_local}], memory kinds
  * [names that exist], limits {...}, features {name: true or the reason}, subgroup_size, queues
- * [{family, count, roles, timestamp_bits}], timestamp_period_ns, unusable or null. */
+ * [{family, count, roles, timestamp_bits}], timestamp_period_ns, unusable or null. Memory kinds are in "memory". NULL: out of memory. */
 json_t *vulkan_inventory(const struct vulkan_instance *instance);
 
 #endif

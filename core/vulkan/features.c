@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "vulkan/features.h"
+
+#include <string.h>
+
+static const char *const names[ASSAY_FEATURE_COUNT] = {
+    [ASSAY_FEATURE_FP16] = "fp16",
+    [ASSAY_FEATURE_FP64] = "fp64",
+    [ASSAY_FEATURE_INT8] = "int8",
+    [ASSAY_FEATURE_INT16] = "int16",
+    [ASSAY_FEATURE_INT64] = "int64",
+    [ASSAY_FEATURE_HOST_IMPORT] = "host_import",
+    [ASSAY_FEATURE_COOPERATIVE_MATRIX] = "cooperative_matrix",
+};
+
+const char *features_name(enum assay_feature feature)
+{
+    return (unsigned)feature < ASSAY_FEATURE_COUNT ? names[feature] : "unknown";
+}
+
+static bool take_extension(const struct vulkan_physical *physical, struct features *features,
+                           const char *name)
+{
+    if (!vulkan_physical_has_extension(physical, name) ||
+        features->extension_count == FEATURES_EXTENSIONS_MAX)
+        return false;
+    features->extensions[features->extension_count++] = name;
+    return true;
+}
+
+static void query(const struct vulkan_physical *physical, struct features *features,
+                  bool cooperative_matrix)
+{
+    features->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features->core.pNext = &features->v11;
+    features->v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    features->v11.pNext = &features->v12;
+    features->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+#ifdef VK_KHR_cooperative_matrix
+    features->cooperative_matrix.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
+    if (cooperative_matrix)
+        features->v12.pNext = &features->cooperative_matrix;
+#else
+    (void)cooperative_matrix;
+#endif
+    vkGetPhysicalDeviceFeatures2(physical->handle, &features->core);
+}
+
+/* Only what shaders of workloads use; robust access and the like would change what is measured. */
+static void keep_wanted(struct features *features)
+{
+    const VkPhysicalDeviceFeatures core = features->core.features;
+    const VkPhysicalDeviceVulkan11Features v11 = features->v11;
+    const VkPhysicalDeviceVulkan12Features v12 = features->v12;
+
+    features->core.features = (VkPhysicalDeviceFeatures){
+        .shaderFloat64 = core.shaderFloat64,
+        .shaderInt64 = core.shaderInt64,
+        .shaderInt16 = core.shaderInt16,
+        .shaderStorageImageReadWithoutFormat = core.shaderStorageImageReadWithoutFormat,
+        .shaderStorageImageWriteWithoutFormat = core.shaderStorageImageWriteWithoutFormat,
+    };
+    features->v11 = (VkPhysicalDeviceVulkan11Features){
+        .sType = v11.sType,
+        .pNext = v11.pNext,
+        .storageBuffer16BitAccess = v11.storageBuffer16BitAccess,
+        .uniformAndStorageBuffer16BitAccess = v11.uniformAndStorageBuffer16BitAccess,
+        .storagePushConstant16 = v11.storagePushConstant16,
+    };
+    features->v12 = (VkPhysicalDeviceVulkan12Features){
+        .sType = v12.sType,
+        .pNext = v12.pNext,
+        .storageBuffer8BitAccess = v12.storageBuffer8BitAccess,
+        .uniformAndStorageBuffer8BitAccess = v12.uniformAndStorageBuffer8BitAccess,
+        .storagePushConstant8 = v12.storagePushConstant8,
+        .shaderBufferInt64Atomics = v12.shaderBufferInt64Atomics,
+        .shaderSharedInt64Atomics = v12.shaderSharedInt64Atomics,
+        .shaderFloat16 = v12.shaderFloat16,
+        .shaderInt8 = v12.shaderInt8,
+        .scalarBlockLayout = v12.scalarBlockLayout,
+        .uniformBufferStandardLayout = v12.uniformBufferStandardLayout,
+        .shaderSubgroupExtendedTypes = v12.shaderSubgroupExtendedTypes,
+        .hostQueryReset = v12.hostQueryReset,
+        .timelineSemaphore = v12.timelineSemaphore,
+        .vulkanMemoryModel = v12.vulkanMemoryModel,
+        .vulkanMemoryModelDeviceScope = v12.vulkanMemoryModelDeviceScope,
+    };
+}
+
+static const char *unless(VkBool32 first, const char *first_reason, VkBool32 second,
+                          const char *second_reason)
+{
+    if (!first)
+        return first_reason;
+    return second ? NULL : second_reason;
+}
+
+static const char *cooperative_matrix_reason(const struct features *features, bool extension)
+{
+#ifdef VK_KHR_cooperative_matrix
+    if (!extension)
+        return "VK_KHR_cooperative_matrix is not there";
+    return unless(features->cooperative_matrix.cooperativeMatrix,
+                  "cooperativeMatrix is not supported", features->v12.vulkanMemoryModel,
+                  "vulkanMemoryModel is not supported");
+#else
+    (void)features;
+    return extension ? "this build's Vulkan headers (before 1.3.255) do not know "
+                       "VK_KHR_cooperative_matrix"
+                     : "VK_KHR_cooperative_matrix is not there";
+#endif
+}
+
+static void keep_reasons(struct features *features, bool cooperative_matrix)
+{
+    const VkPhysicalDeviceFeatures *core = &features->core.features;
+    const VkPhysicalDeviceVulkan11Features *v11 = &features->v11;
+    const VkPhysicalDeviceVulkan12Features *v12 = &features->v12;
+    const char **missing = features->missing;
+
+    missing[ASSAY_FEATURE_FP16] =
+        unless(v12->shaderFloat16, "shaderFloat16 is not supported", v11->storageBuffer16BitAccess,
+               "storageBuffer16BitAccess is not supported");
+    missing[ASSAY_FEATURE_FP64] =
+        unless(core->shaderFloat64, "shaderFloat64 is not supported", VK_TRUE, NULL);
+    missing[ASSAY_FEATURE_INT8] =
+        unless(v12->shaderInt8, "shaderInt8 is not supported", v12->storageBuffer8BitAccess,
+               "storageBuffer8BitAccess is not supported");
+    missing[ASSAY_FEATURE_INT16] =
+        unless(core->shaderInt16, "shaderInt16 is not supported", v11->storageBuffer16BitAccess,
+               "storageBuffer16BitAccess is not supported");
+    missing[ASSAY_FEATURE_INT64] =
+        unless(core->shaderInt64, "shaderInt64 is not supported", VK_TRUE, NULL);
+    missing[ASSAY_FEATURE_HOST_IMPORT] =
+        features->host_import ? NULL : "VK_EXT_external_memory_host is not there";
+    missing[ASSAY_FEATURE_COOPERATIVE_MATRIX] =
+        cooperative_matrix_reason(features, cooperative_matrix);
+}
+
+void features_negotiate(const struct vulkan_physical *physical, struct features *features)
+{
+    memset(features, 0, sizeof(*features));
+    const bool cooperative_matrix =
+        vulkan_physical_has_extension(physical, "VK_KHR_cooperative_matrix");
+    query(physical, features, cooperative_matrix);
+    keep_wanted(features);
+    features->host_import =
+        physical->import_alignment_bytes > 0 &&
+        take_extension(physical, features, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    features->calibrated_timestamps =
+        take_extension(physical, features, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+    features->memory_budget =
+        take_extension(physical, features, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    features->host_query_reset = features->v12.hostQueryReset;
+    keep_reasons(features, cooperative_matrix);
+#ifdef VK_KHR_cooperative_matrix
+    if (features->missing[ASSAY_FEATURE_COOPERATIVE_MATRIX]) {
+        features->v12.pNext = NULL;
+    } else {
+        take_extension(physical, features, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+        features->cooperative_matrix.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+    }
+#endif
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vulkan/buffer.h"
 
+#include <assay/vulkan.h>
+
 #include "vulkan/fill.h"
 #include "vulkan/memory.h"
 #include "vulkan/slot.h"
@@ -59,8 +61,8 @@ static bool create_handle(struct assay_buffer *buffer, unsigned member, struct a
         .queueFamilyIndexCount = concurrent ? device->family_count : 0,
         .pQueueFamilyIndices = concurrent ? device->families : NULL,
     };
-    const VkResult result =
-        device->vk.vkCreateBuffer(device->handle, &info, NULL, &buffer->handles[member]);
+    const VkResult result = device->vk.vkCreateBuffer(device->handle, &info, NULL,
+                                                      &buffer->handles[member]);
     if (result != VK_SUCCESS) {
         buffer->handles[member] = VK_NULL_HANDLE;
         return device_fail(buffer->device, result, "vkCreateBuffer", error);
@@ -81,8 +83,8 @@ static bool allocate(struct assay_buffer *buffer, unsigned member, uint64_t byte
         .allocationSize = bytes,
         .memoryTypeIndex = type,
     };
-    VkResult result =
-        device->vk.vkAllocateMemory(device->handle, &info, NULL, &buffer->memory[member]);
+    VkResult result = device->vk.vkAllocateMemory(device->handle, &info, NULL,
+                                                  &buffer->memory[member]);
     if (result != VK_SUCCESS) {
         buffer->memory[member] = VK_NULL_HANDLE;
         char call[64];
@@ -113,8 +115,7 @@ static bool allocate_own(struct assay_buffer *buffer, struct assay_error *error)
                           device->physical->name, memory_name(buffer->params.memory), why_not);
     if (!allocate(buffer, 0, needs.size, (uint32_t)type, NULL, error))
         return false;
-    const VkMemoryPropertyFlags flags =
-        device->physical->memory.memoryTypes[type].propertyFlags;
+    const VkMemoryPropertyFlags flags = device->physical->memory.memoryTypes[type].propertyFlags;
     buffer->coherent = flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     buffer->device_local = buffer->params.memory == ASSAY_MEMORY_DEVICE ||
                            buffer->params.memory == ASSAY_MEMORY_BAR;
@@ -319,10 +320,9 @@ static bool each_range(struct assay_buffer *buffer, bool flush, struct assay_err
                                        : device->vk.vkInvalidateMappedMemoryRanges;
         const VkResult result = call(device->handle, 1, &range);
         if (result != VK_SUCCESS)
-            return device_fail(buffer->device, result,
-                               flush ? "vkFlushMappedMemoryRanges"
-                                     : "vkInvalidateMappedMemoryRanges",
-                               error);
+            return device_fail(
+                buffer->device, result,
+                flush ? "vkFlushMappedMemoryRanges" : "vkInvalidateMappedMemoryRanges", error);
     }
     return true;
 }

@@ -19,7 +19,8 @@ struct assay_buffer {
     void *address;    /* host address or NULL */
     void *allocation; /* malloc'ed (pageable) or aligned host memory (imported, or any kind in a set
                          of several) */
-    bool device_local; /* allocated from device-local memory by kind: DEVICE and BAR of one member */
+    bool
+        device_local; /* allocated from device-local memory by kind: DEVICE and BAR of one member */
     bool coherent;    /* false: flush before submit, invalidate after */
 };
 

@@ -3,7 +3,7 @@
 
 #include <assay/vulkan.h>
 
-#include "vulkan/features.h"
+#include "vulkan/negotiation.h"
 #include "vulkan/queue.h"
 #include "vulkan/staging.h"
 
@@ -51,8 +51,7 @@ static bool create_handle(struct vulkan_device *member, const struct families *f
         .enabledExtensionCount = features->extension_count,
         .ppEnabledExtensionNames = features->extensions,
     };
-    const VkResult result =
-        vkCreateDevice(member->physical->handle, &info, NULL, &member->handle);
+    const VkResult result = vkCreateDevice(member->physical->handle, &info, NULL, &member->handle);
     if (result != VK_SUCCESS) {
         member->handle = VK_NULL_HANDLE;
         device_fail(NULL, result, "vkCreateDevice", error);
@@ -88,8 +87,8 @@ static bool create_queue(struct vulkan_device *member, uint32_t at, const struct
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = queue->family,
     };
-    const VkResult result =
-        member->vk.vkCreateCommandPool(member->handle, &info, NULL, &queue->pool);
+    const VkResult result = member->vk.vkCreateCommandPool(member->handle, &info, NULL,
+                                                           &queue->pool);
     if (result != VK_SUCCESS) {
         queue->pool = VK_NULL_HANDLE;
         return device_fail(NULL, result, "vkCreateCommandPool", error);
@@ -184,8 +183,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 static void narrow(struct assay_limits *all, const struct assay_limits *one)
 {
     all->max_allocation_bytes = least(all->max_allocation_bytes, one->max_allocation_bytes);
-    all->max_storage_range_bytes =
-        least(all->max_storage_range_bytes, one->max_storage_range_bytes);
+    all->max_storage_range_bytes = least(all->max_storage_range_bytes,
+                                         one->max_storage_range_bytes);
     all->device_heap_bytes = least(all->device_heap_bytes, one->device_heap_bytes);
     all->host_heap_bytes = least(all->host_heap_bytes, one->host_heap_bytes);
     if (all->import_alignment_bytes == 0 || one->import_alignment_bytes == 0)
@@ -198,8 +197,8 @@ static void narrow(struct assay_limits *all, const struct assay_limits *one)
         all->max_groups[i] = (uint32_t)least(all->max_groups[i], one->max_groups[i]);
         all->max_group_size[i] = (uint32_t)least(all->max_group_size[i], one->max_group_size[i]);
     }
-    all->max_group_invocations =
-        (uint32_t)least(all->max_group_invocations, one->max_group_invocations);
+    all->max_group_invocations = (uint32_t)least(all->max_group_invocations,
+                                                 one->max_group_invocations);
     all->max_shared_bytes = (uint32_t)least(all->max_shared_bytes, one->max_shared_bytes);
     all->max_texel_elements = (uint32_t)least(all->max_texel_elements, one->max_texel_elements);
     all->max_push_bytes = (uint32_t)least(all->max_push_bytes, one->max_push_bytes);
@@ -210,8 +209,8 @@ static bool add_members(struct assay_device *device, const struct vulkan_device_
                         struct assay_error *error)
 {
     for (unsigned i = 0; i < params->member_count; i++) {
-        struct vulkan_device *member =
-            member_create(device->instance, params->physical[i], params, error);
+        struct vulkan_device *member = member_create(device->instance, params->physical[i], params,
+                                                     error);
         if (!member)
             return false;
         device->members[device->member_count++] = member;

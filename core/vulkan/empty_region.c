@@ -24,8 +24,7 @@ static bool create(struct probe *probe, struct assay_error *error)
         .queryType = VK_QUERY_TYPE_TIMESTAMP,
         .queryCount = 2,
     };
-    VkResult result =
-        member->vk.vkCreateQueryPool(member->handle, &queries, NULL, &probe->queries);
+    VkResult result = member->vk.vkCreateQueryPool(member->handle, &queries, NULL, &probe->queries);
     if (result != VK_SUCCESS)
         return device_fail(probe->device, result, "vkCreateQueryPool", error);
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
@@ -41,11 +40,10 @@ static bool create(struct probe *probe, struct assay_error *error)
     result = member->vk.vkAllocateCommandBuffers(member->handle, &commands, &probe->commands);
     if (result != VK_SUCCESS)
         return device_fail(probe->device, result, "vkAllocateCommandBuffers", error);
-    device_name_object(member, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)probe->queries,
-                       "empty region");
+    device_name_object(member, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)probe->queries, "empty region");
     device_name_object(member, VK_OBJECT_TYPE_FENCE, (uint64_t)probe->fence, "empty region");
-    device_name_object(member, VK_OBJECT_TYPE_COMMAND_BUFFER,
-                       (uint64_t)(uintptr_t)probe->commands, "empty region");
+    device_name_object(member, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)probe->commands,
+                       "empty region");
     return true;
 }
 

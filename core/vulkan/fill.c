@@ -16,8 +16,7 @@ bool fill_check(const struct assay_fill *fill, struct assay_error *error)
     case ASSAY_FILL_UNIFORM_FP32:
         if (isfinite(fill->low) && isfinite(fill->high) && fill->low < fill->high)
             return true;
-        return assay_fail(error, ASSAY_INVALID,
-                          "its fill wants finite bounds with low below high");
+        return assay_fail(error, ASSAY_INVALID, "its fill wants finite bounds with low below high");
     }
     return assay_fail(error, ASSAY_INVALID, "%d is no kind of fill", (int)fill->kind);
 }
@@ -25,8 +24,8 @@ bool fill_check(const struct assay_fill *fill, struct assay_error *error)
 static float uniform(const struct assay_fill *fill, uint32_t bits)
 {
     const double unit = (double)(bits >> 8) * 0x1p-24;
-    const float value =
-        (float)((double)fill->low + ((double)fill->high - (double)fill->low) * unit);
+    const float value = (float)((double)fill->low +
+                                ((double)fill->high - (double)fill->low) * unit);
     /* Rounding to float may reach the excluded bound. */
     return value < fill->high ? value : nextafterf(fill->high, fill->low);
 }

@@ -12,7 +12,7 @@
     "mesa-vulkan-drivers (Debian, Ubuntu)"
 #define NO_DRIVER                                                                                  \
     "no Vulkan driver: the loader found none that works; install one, such as "                    \
-    "mesa-vulkan-drivers (Debian, Ubuntu), and see that VK_DRIVER_FILES and VK_ICD_FILENAMES, "     \
+    "mesa-vulkan-drivers (Debian, Ubuntu), and see that VK_DRIVER_FILES and VK_ICD_FILENAMES, "    \
     "where set, name files that exist"
 #define NO_PHYSICAL                                                                                \
     "no Vulkan device: a driver is installed, but it shows no device; mesa-vulkan-drivers "        \
@@ -105,8 +105,8 @@ static bool make_messenger(struct vulkan_instance *instance, struct assay_error 
 {
     VkDebugUtilsMessengerCreateInfoEXT info;
     messages_describe(instance->messages, &info);
-    const VkResult result =
-        vkCreateDebugUtilsMessengerEXT(instance->handle, &info, NULL, &instance->messenger);
+    const VkResult result = vkCreateDebugUtilsMessengerEXT(instance->handle, &info, NULL,
+                                                           &instance->messenger);
     if (result != VK_SUCCESS)
         return assay_fail(error, ASSAY_VULKAN, "vkCreateDebugUtilsMessengerEXT failed (%d)",
                           result);

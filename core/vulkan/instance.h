@@ -86,7 +86,8 @@ size_t vulkan_instance_take_messages(struct vulkan_instance *instance, struct te
  * ("discrete", "integrated", "virtual", "other", "cpu"), uuid, pci or null, vendor_id, device_id,
  * api_version, driver {name, info, id, uuid, version}, heaps [{bytes, device_local}], memory kinds
  * [names that exist], limits {...}, features {name: true or the reason}, subgroup_size, queues
- * [{family, count, roles, timestamp_bits}], timestamp_period_ns, unusable or null. Memory kinds are in "memory". NULL: out of memory. */
+ * [{family, count, roles, timestamp_bits}], timestamp_period_ns, unusable or null. Memory kinds are
+ * in "memory". NULL: out of memory. */
 json_t *vulkan_inventory(const struct vulkan_instance *instance);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Devices as JSON: the inventory, and what a set ran on. */
-#include "vulkan/features.h"
 #include "vulkan/memory.h"
+#include "vulkan/negotiation.h"
 #include "vulkan/queue.h"
 
 #include <stdio.h>
@@ -67,11 +67,9 @@ static json_t *heaps_json(const struct vulkan_physical *physical)
     json_t *heaps = json_array();
     for (uint32_t i = 0; i < physical->memory.memoryHeapCount; i++) {
         const VkMemoryHeap *heap = &physical->memory.memoryHeaps[i];
-        json_array_append_new(heaps, json_pack("{s:I, s:b}", "bytes", whole(heap->size),
-                                               "device_local",
-                                               (heap->flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
-                                                   ? 1
-                                                   : 0));
+        json_array_append_new(heaps,
+                              json_pack("{s:I, s:b}", "bytes", whole(heap->size), "device_local",
+                                        (heap->flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) ? 1 : 0));
     }
     return heaps;
 }
@@ -96,18 +94,16 @@ static json_t *limits_json(const struct vulkan_physical *physical)
 {
     struct assay_limits l;
     vulkan_physical_limits(physical, &l);
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}",
-                     "max_allocation_bytes", whole(l.max_allocation_bytes),
-                     "max_storage_range_bytes", whole(l.max_storage_range_bytes),
-                     "device_heap_bytes", whole(l.device_heap_bytes), "host_heap_bytes",
-                     whole(l.host_heap_bytes), "import_alignment_bytes",
-                     whole(l.import_alignment_bytes), "storage_alignment_bytes",
-                     whole(l.storage_alignment_bytes), "max_groups", triple(l.max_groups),
-                     "max_group_size", triple(l.max_group_size), "max_group_invocations",
-                     (json_int_t)l.max_group_invocations, "max_shared_bytes",
-                     (json_int_t)l.max_shared_bytes, "max_texel_elements",
-                     (json_int_t)l.max_texel_elements, "max_push_bytes",
-                     (json_int_t)l.max_push_bytes, "subgroup_size", (json_int_t)l.subgroup_size);
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "max_allocation_bytes",
+        whole(l.max_allocation_bytes), "max_storage_range_bytes", whole(l.max_storage_range_bytes),
+        "device_heap_bytes", whole(l.device_heap_bytes), "host_heap_bytes",
+        whole(l.host_heap_bytes), "import_alignment_bytes", whole(l.import_alignment_bytes),
+        "storage_alignment_bytes", whole(l.storage_alignment_bytes), "max_groups",
+        triple(l.max_groups), "max_group_size", triple(l.max_group_size), "max_group_invocations",
+        (json_int_t)l.max_group_invocations, "max_shared_bytes", (json_int_t)l.max_shared_bytes,
+        "max_texel_elements", (json_int_t)l.max_texel_elements, "max_push_bytes",
+        (json_int_t)l.max_push_bytes, "subgroup_size", (json_int_t)l.subgroup_size);
 }
 
 static json_t *features_json(const struct vulkan_physical *physical)
@@ -141,11 +137,11 @@ static json_t *queues_json(const struct vulkan_physical *physical)
     json_t *queues = json_array();
     for (uint32_t i = 0; i < physical->queue_family_count; i++) {
         const VkQueueFamilyProperties *family = &physical->queue_families[i];
-        json_array_append_new(
-            queues, json_pack("{s:I, s:I, s:o, s:I}", "family", (json_int_t)i, "count",
-                              (json_int_t)family->queueCount, "roles",
-                              planned ? family_roles(&plan, i) : json_array(), "timestamp_bits",
-                              (json_int_t)family->timestampValidBits));
+        json_array_append_new(queues,
+                              json_pack("{s:I, s:I, s:o, s:I}", "family", (json_int_t)i, "count",
+                                        (json_int_t)family->queueCount, "roles",
+                                        planned ? family_roles(&plan, i) : json_array(),
+                                        "timestamp_bits", (json_int_t)family->timestampValidBits));
     }
     return queues;
 }
@@ -171,7 +167,8 @@ json_t *vulkan_inventory(const struct vulkan_instance *instance)
 {
     json_t *devices = json_array();
     for (size_t i = 0; i < vulkan_physical_count(instance); i++)
-        if (json_array_append_new(devices, physical_json(vulkan_physical_at(instance, i), i)) != 0) {
+        if (json_array_append_new(devices, physical_json(vulkan_physical_at(instance, i), i)) !=
+            0) {
             json_decref(devices);
             return NULL;
         }
@@ -186,12 +183,12 @@ static json_t *used_queues_json(const struct vulkan_device *member)
         bool shared = false;
         for (int other = 0; other < VULKAN_ROLE_COUNT; other++)
             shared |= other != role && member->role[other] == member->role[role];
-        json_array_append_new(
-            queues, json_pack("{s:s, s:I, s:I, s:I, s:b}", "role",
-                              queue_role_name((enum vulkan_role)role), "family",
-                              (json_int_t)queue->family, "index", (json_int_t)queue->index,
-                              "timestamp_bits", (json_int_t)queue->timestamp_bits, "shared",
-                              shared ? 1 : 0));
+        json_array_append_new(queues, json_pack("{s:s, s:I, s:I, s:I, s:b}", "role",
+                                                queue_role_name((enum vulkan_role)role), "family",
+                                                (json_int_t)queue->family, "index",
+                                                (json_int_t)queue->index, "timestamp_bits",
+                                                (json_int_t)queue->timestamp_bits, "shared",
+                                                shared ? 1 : 0));
     }
     return queues;
 }

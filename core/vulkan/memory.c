@@ -77,8 +77,7 @@ int memory_type_find(const struct vulkan_physical *physical, enum assay_memory m
     unsigned best_score = 0;
     for (uint32_t i = 0; i < physical->memory.memoryTypeCount; i++) {
         const VkMemoryPropertyFlags flags = physical->memory.memoryTypes[i].propertyFlags;
-        if (!(allowed_bits >> i & 1) || (flags & SPECIAL) ||
-            (flags & wish->needed) != wish->needed)
+        if (!(allowed_bits >> i & 1) || (flags & SPECIAL) || (flags & wish->needed) != wish->needed)
             continue;
         if (best < 0 || score(wish, flags) > best_score) {
             best = (int)i;
@@ -103,10 +102,9 @@ static bool over(struct assay_error *error, enum assay_memory memory, uint64_t b
     struct text wanted = {0}, there = {0};
     add_size(&wanted, bytes);
     add_size(&there, limit_bytes);
-    assay_fail(error, ASSAY_UNSUPPORTED,
-               "%s (%llu B) of %s memory wanted, but %s %s (%s, %llu B)", text_string(&wanted),
-               (unsigned long long)bytes, memory_name(memory), what, text_string(&there), limit,
-               (unsigned long long)limit_bytes);
+    assay_fail(error, ASSAY_UNSUPPORTED, "%s (%llu B) of %s memory wanted, but %s %s (%s, %llu B)",
+               text_string(&wanted), (unsigned long long)bytes, memory_name(memory), what,
+               text_string(&there), limit, (unsigned long long)limit_bytes);
     text_free(&wanted);
     text_free(&there);
     return false;
@@ -134,8 +132,8 @@ static bool check_member(const struct vulkan_physical *physical, enum assay_memo
     if (bytes > heap->size)
         return over(error, memory, bytes, "its heap has", "heap size", heap->size);
     if (bytes > physical->max_allocation_bytes)
-        return over(error, memory, bytes, "one allocation holds at most",
-                    "maxMemoryAllocationSize", physical->max_allocation_bytes);
+        return over(error, memory, bytes, "one allocation holds at most", "maxMemoryAllocationSize",
+                    physical->max_allocation_bytes);
     if (physical->max_buffer_bytes && bytes > physical->max_buffer_bytes)
         return over(error, memory, bytes, "one buffer holds at most", "maxBufferSize",
                     physical->max_buffer_bytes);

@@ -8,9 +8,8 @@
 static bool set_string(char *out, size_t out_bytes, const char *raw, size_t raw_bytes)
 {
     char bounded[VK_MAX_DESCRIPTION_SIZE + 1];
-    const size_t length = strnlen(raw, raw_bytes < VK_MAX_DESCRIPTION_SIZE
-                                           ? raw_bytes
-                                           : VK_MAX_DESCRIPTION_SIZE);
+    const size_t length = strnlen(
+        raw, raw_bytes < VK_MAX_DESCRIPTION_SIZE ? raw_bytes : VK_MAX_DESCRIPTION_SIZE);
     memcpy(bounded, raw, length);
     bounded[length] = '\0';
     struct text clean = {0};
@@ -165,8 +164,7 @@ static void query(const struct vulkan_physical *physical, uint32_t api, struct q
     if (vulkan_physical_has_extension(physical, VK_EXT_PCI_BUS_INFO_EXTENSION_NAME))
         chain(q, &q->pci, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT);
     if (vulkan_physical_has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
-        chain(q, &q->import,
-              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
+        chain(q, &q->import, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
     vkGetPhysicalDeviceProperties2(physical->handle, &q->core);
 }
 

@@ -33,9 +33,8 @@ static bool can_transfer(const VkQueueFamilyProperties *family)
  * bit, but are not the copy engine. */
 static bool only_transfer(const VkQueueFamilyProperties *family)
 {
-    const VkQueueFlags other =
-        ~(VkQueueFlags)(VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT |
-                        VK_QUEUE_PROTECTED_BIT);
+    const VkQueueFlags other = ~(VkQueueFlags)(VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT |
+                                               VK_QUEUE_PROTECTED_BIT);
     return family->queueCount > 0 && (family->queueFlags & VK_QUEUE_TRANSFER_BIT) &&
            !(family->queueFlags & other);
 }

@@ -31,14 +31,14 @@ static bool create_commands(struct assay_device *device, struct staging *staging
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    VkResult result =
-        member->vk.vkAllocateCommandBuffers(member->handle, &info, &staging->commands);
+    VkResult result = member->vk.vkAllocateCommandBuffers(member->handle, &info,
+                                                          &staging->commands);
     if (result != VK_SUCCESS) {
         staging->commands = VK_NULL_HANDLE;
         return device_fail(device, result, "vkAllocateCommandBuffers", error);
     }
-    device_name_object(member, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)staging->commands,
-                       "staging");
+    device_name_object(member, VK_OBJECT_TYPE_COMMAND_BUFFER,
+                       (uint64_t)(uintptr_t)staging->commands, "staging");
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     result = member->vk.vkCreateFence(member->handle, &fence, NULL, &staging->fence);
     if (result != VK_SUCCESS) {
@@ -154,8 +154,8 @@ bool staging_read(struct assay_buffer *buffer, uint64_t offset, uint64_t bytes, 
         return false;
     for (uint64_t done = 0; done < bytes; done += piece_at(bytes, done)) {
         const VkBufferCopy region = {.srcOffset = offset + done, .size = piece_at(bytes, done)};
-        if (!copy(buffer->device, staging, staging->buffer->handles[0], buffer->handles[0],
-                  &region, error) ||
+        if (!copy(buffer->device, staging, staging->buffer->handles[0], buffer->handles[0], &region,
+                  error) ||
             !buffer_invalidate(staging->buffer, error))
             return false;
         memcpy((char *)host + done, staging->buffer->address, (size_t)region.size);
@@ -179,8 +179,8 @@ static bool write_pieces(struct assay_buffer *buffer, uint64_t offset, uint64_t 
         else
             assay_buffer_fill_bytes(buffer, offset + done, region.size, staging->buffer->address);
         if (!buffer_flush(staging->buffer, error) ||
-            !copy(buffer->device, staging, buffer->handles[0], staging->buffer->handles[0],
-                  &region, error))
+            !copy(buffer->device, staging, buffer->handles[0], staging->buffer->handles[0], &region,
+                  error))
             return false;
     }
     return true;

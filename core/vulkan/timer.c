@@ -24,8 +24,8 @@ static bool has_monotonic(const struct vulkan_device *member, struct assay_error
 {
     VkTimeDomainEXT domains[16];
     uint32_t count = 0;
-    VkResult result =
-        vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(member->physical->handle, &count, NULL);
+    VkResult result = vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(member->physical->handle,
+                                                                     &count, NULL);
     if (result == VK_SUCCESS) {
         count = count > 16 ? 16 : count;
         result = vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(member->physical->handle, &count,
@@ -62,8 +62,8 @@ bool timer_calibrate(struct vulkan_device *member, struct timer_calibration *out
          .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT},
     };
     uint64_t stamps[2] = {0, 0}, deviation = 0;
-    const VkResult result =
-        member->vk.vkGetCalibratedTimestampsEXT(member->handle, 2, infos, stamps, &deviation);
+    const VkResult result = member->vk.vkGetCalibratedTimestampsEXT(member->handle, 2, infos,
+                                                                    stamps, &deviation);
     if (result != VK_SUCCESS)
         return assay_fail(error, ASSAY_VULKAN, "vkGetCalibratedTimestampsEXT failed (%d)", result);
     out->device_ticks = stamps[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What of a device's extensions and features is enabled, and why the rest is not. */
-#ifndef VULKAN_FEATURES_H
-#define VULKAN_FEATURES_H
+#ifndef VULKAN_NEGOTIATION_H
+#define VULKAN_NEGOTIATION_H
 
 #include <assay/device.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vulkan/features.h"
+#include "vulkan/negotiation.h"
 
 #include <string.h>
 
@@ -119,39 +119,40 @@ static void keep_reasons(struct features *features, bool cooperative_matrix)
     const VkPhysicalDeviceVulkan12Features *v12 = &features->v12;
     const char **missing = features->missing;
 
-    missing[ASSAY_FEATURE_FP16] =
-        unless(v12->shaderFloat16, "shaderFloat16 is not supported", v11->storageBuffer16BitAccess,
-               "storageBuffer16BitAccess is not supported");
-    missing[ASSAY_FEATURE_FP64] =
-        unless(core->shaderFloat64, "shaderFloat64 is not supported", VK_TRUE, NULL);
-    missing[ASSAY_FEATURE_INT8] =
-        unless(v12->shaderInt8, "shaderInt8 is not supported", v12->storageBuffer8BitAccess,
-               "storageBuffer8BitAccess is not supported");
-    missing[ASSAY_FEATURE_INT16] =
-        unless(core->shaderInt16, "shaderInt16 is not supported", v11->storageBuffer16BitAccess,
-               "storageBuffer16BitAccess is not supported");
-    missing[ASSAY_FEATURE_INT64] =
-        unless(core->shaderInt64, "shaderInt64 is not supported", VK_TRUE, NULL);
-    missing[ASSAY_FEATURE_HOST_IMPORT] =
-        features->host_import ? NULL : "VK_EXT_external_memory_host is not there";
-    missing[ASSAY_FEATURE_COOPERATIVE_MATRIX] =
-        cooperative_matrix_reason(features, cooperative_matrix);
+    missing[ASSAY_FEATURE_FP16] = unless(v12->shaderFloat16, "shaderFloat16 is not supported",
+                                         v11->storageBuffer16BitAccess,
+                                         "storageBuffer16BitAccess is not supported");
+    missing[ASSAY_FEATURE_FP64] = unless(core->shaderFloat64, "shaderFloat64 is not supported",
+                                         VK_TRUE, NULL);
+    missing[ASSAY_FEATURE_INT8] = unless(v12->shaderInt8, "shaderInt8 is not supported",
+                                         v12->storageBuffer8BitAccess,
+                                         "storageBuffer8BitAccess is not supported");
+    missing[ASSAY_FEATURE_INT16] = unless(core->shaderInt16, "shaderInt16 is not supported",
+                                          v11->storageBuffer16BitAccess,
+                                          "storageBuffer16BitAccess is not supported");
+    missing[ASSAY_FEATURE_INT64] = unless(core->shaderInt64, "shaderInt64 is not supported",
+                                          VK_TRUE, NULL);
+    missing[ASSAY_FEATURE_HOST_IMPORT] = features->host_import
+                                             ? NULL
+                                             : "VK_EXT_external_memory_host is not there";
+    missing[ASSAY_FEATURE_COOPERATIVE_MATRIX] = cooperative_matrix_reason(features,
+                                                                          cooperative_matrix);
 }
 
 void features_negotiate(const struct vulkan_physical *physical, struct features *features)
 {
     memset(features, 0, sizeof(*features));
-    const bool cooperative_matrix =
-        vulkan_physical_has_extension(physical, "VK_KHR_cooperative_matrix");
+    const bool cooperative_matrix = vulkan_physical_has_extension(physical,
+                                                                  "VK_KHR_cooperative_matrix");
     query(physical, features, cooperative_matrix);
     keep_wanted(features);
-    features->host_import =
-        physical->import_alignment_bytes > 0 &&
-        take_extension(physical, features, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
-    features->calibrated_timestamps =
-        take_extension(physical, features, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
-    features->memory_budget =
-        take_extension(physical, features, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    features->host_import = physical->import_alignment_bytes > 0 &&
+                            take_extension(physical, features,
+                                           VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    features->calibrated_timestamps = take_extension(physical, features,
+                                                     VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+    features->memory_budget = take_extension(physical, features,
+                                             VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     features->host_query_reset = features->v12.hostQueryReset;
     keep_reasons(features, cooperative_matrix);
 #ifdef VK_KHR_cooperative_matrix

@@ -10,7 +10,8 @@
 
 /* Whole file, at most max_bytes (else ASSAY_INVALID). A directory is refused. */
 bool os_file_read(const char *path, size_t max_bytes, struct text *out, struct assay_error *error);
-/* Written beside and renamed: readers see the old or the new file, never a part. */
+/* Written beside and renamed: readers see the old or the new file, never a part. What is there and
+ * no regular file (/dev/stdout) is written to. */
 bool os_file_write_atomic(const char *path, const void *data, size_t count,
                           struct assay_error *error);
 /* All of it, EINTR and short writes handled; sets errno on failure. */
@@ -32,7 +33,8 @@ bool os_shader_directory(struct text *out, struct assay_error *error);
 
 /* A child that talks over two inherited descriptors: it reads requests on fd 3 and writes answers
  * on fd 4. Its stdin is /dev/null, its stdout and stderr go to log_fd. It dies with its parent
- * (PR_SET_PDEATHSIG). */
+ * (PR_SET_PDEATHSIG), more exactly with the thread that started it, and is in a process group of
+ * its own: Ctrl-C reaches the parent alone. */
 struct os_process;
 struct os_process_params {
     const char *const *argv; /* NULL-terminated; argv[0] is the path */
@@ -47,7 +49,7 @@ void os_process_kill(struct os_process *process);
 /* Waits at most limit_ns. True when it ended: `*how` gets "exited with status 3" or "was killed by
  * signal 11 (Segmentation fault)", valid until destroy. */
 bool os_process_wait(struct os_process *process, int64_t limit_ns, const char **how);
-/* Kills and reaps what is left. */
+/* Kills and reaps what is left; waits at most 5 s for it. */
 void os_process_destroy(struct os_process **process);
 
 #endif

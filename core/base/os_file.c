@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A path that is not there or not allowed is the user's to mend; a failing disk is not. */
+static bool path_error(struct assay_error *error, int errnum, const char *action, const char *path)
+{
+    bool users = errnum == ENOENT || errnum == EACCES || errnum == EPERM || errnum == ENOTDIR ||
+                 errnum == EISDIR || errnum == ELOOP || errnum == ENAMETOOLONG || errnum == EROFS;
+    if (users)
+        return assay_fail(error, ASSAY_INVALID, "cannot %s %s: %s", action, path, strerror(errnum));
+    return error_system(error, errnum, __FILE__, __LINE__, "cannot %s %s", action, path);
+}
+
+static bool read_descriptor(int fd, const char *path, size_t max_bytes, struct text *out,
+                            struct assay_error *error)
+{
+    char chunk[65536];
+    size_t total = 0;
+    for (;;) {
+        ssize_t got = read(fd, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return path_error(error, errno, "read", path);
+        if (got == 0)
+            break;
+        total += (size_t)got;
+        if (total > max_bytes)
+            return assay_fail(error, ASSAY_INVALID, "%s is larger than the %zu bytes allowed", path,
+                              max_bytes);
+        text_add_bytes(out, chunk, (size_t)got);
+    }
+    text_add(out, ""); /* an empty file is an empty string */
+    return !out->failed || assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory to read %s", path);
+}
+
+bool os_file_read(const char *path, size_t max_bytes, struct text *out, struct assay_error *error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return path_error(error, errno, "read", path);
+    bool good;
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        good = path_error(error, errno, "read", path);
+    else if (S_ISDIR(status.st_mode))
+        good = assay_fail(error, ASSAY_INVALID, "%s is a directory, but a file is wanted", path);
+    else
+        good = read_descriptor(fd, path, max_bytes, out, error);
+    close(fd);
+    return good;
+}
+
+bool os_write_all(int fd, const void *data, size_t count)
+{
+    const char *bytes = data;
+    while (count > 0) {
+        ssize_t put = write(fd, bytes, count);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        bytes += put;
+        count -= (size_t)put;
+    }
+    return true;
+}
+
+static bool write_to(const char *path, int flags, const void *data, size_t count)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0666);
+    if (fd < 0)
+        return false;
+    bool good = os_write_all(fd, data, count);
+    int reason = errno;
+    if (close(fd) != 0 && good)
+        return false;
+    errno = reason;
+    return good;
+}
+
+bool os_file_write_atomic(const char *path, const void *data, size_t count,
+                          struct assay_error *error)
+{
+    static atomic_uint serial;
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        /* /dev/stdout or a pipe is written to, not replaced. */
+        return write_to(path, 0, data, count) || path_error(error, errno, "write", path);
+    struct text beside = {0};
+    text_addf(&beside, "%s.%ld-%u.tmp", path, (long)getpid(), atomic_fetch_add(&serial, 1u));
+    bool good = false;
+    if (beside.failed) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory to write %s", path);
+    } else if (!write_to(beside.data, O_CREAT | O_EXCL, data, count) ||
+               rename(beside.data, path) != 0) {
+        path_error(error, errno, "write", path);
+        unlink(beside.data);
+    } else {
+        good = true;
+    }
+    text_free(&beside);
+    return good;
+}
+
+bool os_make_directories(const char *path, struct assay_error *error)
+{
+    struct text part = {0};
+    text_add(&part, path);
+    if (part.failed || part.length == 0) {
+        text_free(&part);
+        return assay_fail(error, ASSAY_INVALID, "a directory without a name cannot be made");
+    }
+    bool good = true;
+    for (size_t i = 1; good && i <= part.length; i++) {
+        char kept = part.data[i];
+        if (kept != '/' && kept != '\0')
+            continue;
+        part.data[i] = '\0';
+        if (mkdir(part.data, 0777) != 0 && !os_is_directory(part.data))
+            good = path_error(error, errno == EEXIST ? ENOTDIR : errno, "make directory",
+                              part.data);
+        part.data[i] = kept;
+    }
+    text_free(&part);
+    return good;
+}
+
+bool os_is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool os_is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+void os_path_join(struct text *out, const char *directory, const char *name)
+{
+    size_t length = strlen(directory);
+    if (*name != '/' && length > 0) {
+        text_add(out, directory);
+        if (directory[length - 1] != '/')
+            text_add_char(out, '/');
+    }
+    text_add(out, name);
+}
+
+/* Length without slashes at the end; the root keeps its one. */
+static size_t trimmed(const char *path, size_t length)
+{
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return length;
+}
+
+static size_t last_part(const char *path, size_t length)
+{
+    size_t start = length;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    return start;
+}
+
+void os_path_directory(struct text *out, const char *path)
+{
+    size_t start = last_part(path, trimmed(path, strlen(path)));
+    if (start == 0)
+        text_add(out, *path == '/' ? "/" : ".");
+    else
+        text_add_bytes(out, path, trimmed(path, start));
+}
+
+void os_path_stem(struct text *out, const char *path)
+{
+    size_t end = trimmed(path, strlen(path));
+    size_t start = last_part(path, end);
+    for (size_t i = end; i > start + 1; i--)
+        if (path[i - 1] == '.') {
+            end = i - 1;
+            break;
+        }
+    text_add_bytes(out, path + start, end - start);
+}
+
+bool os_cache_directory(struct text *out)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && *cache == '/') {
+        os_path_join(out, cache, "assay");
+        return true;
+    }
+    if (home && *home == '/') {
+        os_path_join(out, home, ".cache/assay");
+        return true;
+    }
+    return false;
+}
+
+bool os_executable_path(struct text *out, struct assay_error *error)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length < 0)
+        return error_fail_errno(error, "cannot find the program's own path (/proc/self/exe)");
+    if ((size_t)length == sizeof path)
+        return assay_fail(error, ASSAY_SYSTEM, "the program's own path is too long");
+    text_add_bytes(out, path, (size_t)length);
+    return true;
+}
+
+bool os_shader_directory(struct text *out, struct assay_error *error)
+{
+    const char *given = getenv("ASSAY_SHADER_DIR");
+    if (given && *given) {
+        text_add(out, given);
+        return os_is_directory(given) ||
+               assay_fail(error, ASSAY_INVALID, "ASSAY_SHADER_DIR=%s is no directory", given);
+    }
+    struct text program = {0}, directory = {0}, installed = {0};
+    bool good = os_executable_path(&program, error);
+    if (good) {
+        os_path_directory(&directory, text_string(&program));
+        os_path_join(&installed, text_string(&directory), ASSAY_INSTALL_SHADERS);
+        if (os_is_directory(text_string(&installed)))
+            text_add(out, text_string(&installed));
+        else if (os_is_directory(ASSAY_SOURCE_SHADERS))
+            text_add(out, ASSAY_SOURCE_SHADERS);
+        else
+            good = assay_fail(error, ASSAY_SYSTEM,
+                              "the shaders that come with assay are neither in %s nor in %s; set "
+                              "ASSAY_SHADER_DIR",
+                              text_string(&installed), ASSAY_SOURCE_SHADERS);
+    }
+    text_free(&program);
+    text_free(&directory);
+    text_free(&installed);
+    return good;
+}

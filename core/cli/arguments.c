@@ -230,7 +230,8 @@ int arguments_parse(const struct arguments *arguments, int argc, char **argv, vo
             return lacks_value(arguments, optopt);
         }
         struct assay_error error = {0};
-        if (!arguments->take(user, option_index(arguments, code), optarg, &error)) {
+        const struct arguments_option *option = &arguments->options[option_index(arguments, code)];
+        if (!arguments->take(user, option->name, optarg, &error)) {
             fprintf(stderr, "assay %s: %s\n", arguments->command, error.text);
             return cli_status(&error);
         }

@@ -20,8 +20,8 @@ struct arguments {
     const struct arguments_option *options;
     int min_words, max_words; /* arguments that are no options */
     const char *footer;       /* lines after the options, or NULL */
-    /* Called for each option in order, by its index in the table; value is NULL for a flag. */
-    bool (*take)(void *user, int option, const char *value, struct assay_error *error);
+    /* Called for each option in order, by its name; value is NULL for a flag. */
+    bool (*take)(void *user, const char *name, const char *value, struct assay_error *error);
 };
 
 #define ARGUMENTS_GO (-1)

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/choices.h"
+
+#include "base/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define PLAIN_WIDTH 120 /* of a report that does not go to a terminal */
+
+void choices_plan_init(struct choices_plan *choices)
+{
+    *choices = (struct choices_plan){.seed = CHOICES_SEED};
+}
+
+void choices_plan_free(struct choices_plan *choices)
+{
+    arguments_list_free(&choices->sets);
+    arguments_list_free(&choices->options);
+    arguments_list_free(&choices->filters);
+}
+
+bool choices_plan_take(struct choices_plan *choices, const char *name, const char *value,
+                       struct assay_error *error)
+{
+    if (strcmp(name, "set") == 0) {
+        return arguments_pair(name, value, error) &&
+               arguments_list_add(&choices->sets, value, error);
+    }
+    if (strcmp(name, "option") == 0) {
+        return arguments_pair(name, value, error) &&
+               arguments_list_add(&choices->options, value, error);
+    }
+    if (strcmp(name, "filter") == 0) {
+        return arguments_list_add(&choices->filters, value, error);
+    }
+    if (strcmp(name, "seed") == 0) {
+        return arguments_whole(name, value, 0, INT64_MAX, &choices->seed, error);
+    }
+    if (strcmp(name, "script-deadline") == 0) {
+        return arguments_time(name, value, &choices->script_deadline_ns, error);
+    }
+    if (strcmp(name, "device") == 0) {
+        choices->device = value;
+        return true;
+    }
+    if (strcmp(name, "case") == 0) {
+        choices->case_prefix = value;
+        return true;
+    }
+    if (strcmp(name, "trust") == 0) {
+        choices->trust = true;
+        return true;
+    }
+    return false;
+}
+
+static bool select_cases(const struct choices_plan *choices, struct plan *plan,
+                         struct assay_error *error)
+{
+    for (size_t i = 0; i < choices->filters.count; i++) {
+        plan_select_glob(plan, choices->filters.items[i]);
+    }
+    return !choices->case_prefix || plan_select_id(plan, choices->case_prefix, error);
+}
+
+struct script *choices_plan_load(const struct choices_plan *choices, const char *path,
+                                 const struct catalog *catalog, struct assay_error *error)
+{
+    struct script_params params = {
+        .path = path,
+        .catalog = catalog,
+        .seed = (uint64_t)choices->seed,
+        .sets = arguments_list_items(&choices->sets),
+        .options = arguments_list_items(&choices->options),
+        .device = choices->device,
+        .trust = choices->trust,
+        .deadline_ns = choices->script_deadline_ns,
+    };
+    struct script *script = script_load(&params, error);
+    if (!script) {
+        return NULL;
+    }
+    struct plan *plan = script_plan(script);
+    if (choices->device) {
+        plan->device = arena_copy(plan->arena, choices->device);
+        if (!plan->device) {
+            assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the plan");
+            goto fail;
+        }
+    }
+    if (select_cases(choices, plan, error)) {
+        return script;
+    }
+fail:
+    script_destroy(&script);
+    return NULL;
+}
+
+void choices_output_init(struct choices_output *choices)
+{
+    *choices = (struct choices_output){.policy = {.inconclusive = 3}};
+}
+
+bool choices_output_take(struct choices_output *choices, const char *name, const char *value,
+                         struct assay_error *error)
+{
+    static const char *const colors[] = {"auto", "always", "never", NULL};
+    static const char *const hows[] = {"pass", "fail", NULL};
+    if (strcmp(name, "json") == 0) {
+        choices->json = value ? value : "-";
+        return true;
+    }
+    if (strcmp(name, "junit") == 0) {
+        choices->junit = value;
+        return true;
+    }
+    if (strcmp(name, "no-skip") == 0) {
+        choices->policy.no_skip = true;
+        return true;
+    }
+    if (strcmp(name, "all-rows") == 0) {
+        choices->all_rows = true;
+        return true;
+    }
+    if (strcmp(name, "inconclusive") == 0) {
+        return arguments_choice(name, value, hows, &choices->policy.inconclusive, error);
+    }
+    if (strcmp(name, "color") == 0) {
+        return arguments_choice(name, value, colors, &choices->color, error);
+    }
+    return false;
+}
+
+const char *choices_output_inconclusive(const struct choices_output *choices)
+{
+    int how = choices->policy.inconclusive;
+    return how == 0 ? "pass" : how == 1 ? "fail" : NULL;
+}
+
+static bool wants_color(int choice)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (choice != 0) {
+        return choice == 1;
+    }
+    return isatty(STDOUT_FILENO) && !(none && *none) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static unsigned wanted_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col;
+    }
+    const char *columns = getenv("COLUMNS");
+    struct assay_error ignored = {0}; /* an odd COLUMNS is no reason to fail */
+    int64_t width;
+    if (columns && arguments_whole("columns", columns, 40, 10000, &width, &ignored)) {
+        return (unsigned)width;
+    }
+    return PLAIN_WIDTH;
+}
+
+struct report_style choices_output_style(const struct choices_output *choices)
+{
+    return (struct report_style){.color = wants_color(choices->color),
+                                 .width = wanted_width(),
+                                 .all_rows = choices->all_rows};
+}
+
+bool choices_take(struct choices_plan *plan, struct choices_output *output, const char *name,
+                  const char *value, struct assay_error *error)
+{
+    if ((plan && choices_plan_take(plan, name, value, error)) ||
+        (output && !error->status && choices_output_take(output, name, value, error))) {
+        return true;
+    }
+    return error->status ? false
+                         : assay_fail(error, ASSAY_INTERNAL, "option '--%s' is not handled", name);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/arguments.h"
+#include "cli/cli.h"
+#include "cli/session.h"
+
+#include "base/json.h"
+#include "base/options.h"
+
+#include <string.h>
+
+static bool take(void *user, const char *name, const char *value, struct assay_error *error)
+{
+    (void)value;
+    (void)error;
+    *(bool *)user = strcmp(name, "json") == 0;
+    return true;
+}
+
+static void add_limit(struct text *out, const struct assay_option *option, int64_t limit)
+{
+    struct option_value value = {.kind = option->kind};
+    value.as.integer = limit;
+    option_value_add(out, option, &value);
+}
+
+static void add_real_limit(struct text *out, const struct assay_option *option, double limit)
+{
+    struct option_value value = {.kind = option->kind};
+    value.as.real = limit;
+    option_value_add(out, option, &value);
+}
+
+/* "1B to 8EiB", "upload, download", "true or false". */
+static void add_allowed(struct text *out, const struct assay_option *option)
+{
+    size_t count = 0;
+    switch (option->kind) {
+    case ASSAY_OPTION_INTEGER:
+        add_limit(out, option, option->min);
+        text_add(out, option->max ? " to " : " or more");
+        if (option->max) {
+            add_limit(out, option, option->max);
+        }
+        break;
+    case ASSAY_OPTION_REAL:
+        if (option->real_min == 0 && option->real_max == 0) {
+            text_add(out, "any number");
+        } else {
+            add_real_limit(out, option, option->real_min);
+            text_add(out, " to ");
+            add_real_limit(out, option, option->real_max);
+        }
+        break;
+    case ASSAY_OPTION_BOOLEAN:
+        text_add(out, "true or false");
+        break;
+    case ASSAY_OPTION_CHOICE:
+        while (option->choices[count]) {
+            count++;
+        }
+        text_add_list(out, option->choices, count);
+        break;
+    case ASSAY_OPTION_TEXT:
+        text_add(out, "a text");
+        break;
+    case ASSAY_OPTION_SOURCE:
+        text_add(out, "a GLSL or SPIR-V file");
+        break;
+    }
+}
+
+static void add_option(struct text *out, const struct assay_option *option)
+{
+    text_addf(out, "  %-18s %s\n", option->name, option->help ? option->help : "");
+    text_addf(out, "  %-18s default %s", "", option->fallback ? option->fallback : "none");
+    if (option->unit) {
+        text_addf(out, ", in %s", option->unit);
+    }
+    text_add(out, "; allowed: ");
+    add_allowed(out, option);
+    text_add_char(out, '\n');
+}
+
+static void add_metric(void *user, const struct metric_description *metric)
+{
+    text_addf(user, "  %-22s %-8s %s\n", metric->name, dimension_symbol(metric->dimension),
+              metric->help ? metric->help : "");
+}
+
+static void describe_text(struct text *out, const struct catalog_workload *workload)
+{
+    text_addf(out, "%s %s: %s\n\nparameters\n", workload->name, workload->version,
+              workload->summary);
+    for (size_t i = 0; workload->options[i]; i++) {
+        add_option(out, workload->options[i]);
+    }
+    text_add(out, "\nstages, in the order of a batch\n");
+    for (size_t i = 0; i < workload->stage_count; i++) {
+        const struct catalog_stage *stage = &workload->stages[i];
+        text_addf(out, "  %-18s %-9s %s\n", stage->name, stage->kind,
+                  stage->help ? stage->help : "");
+    }
+    text_add(out, "\nmetrics, where the case has them\n");
+    catalog_each_metric(workload, add_metric, out);
+    text_add(out, workload->model ? "\nA model: needs no device.\n" : "");
+}
+
+static void append_metric(void *user, const struct metric_description *metric)
+{
+    json_array_append_new(user, json_pack("{s:s, s:s, s:s}", "name", metric->name, "unit",
+                                          dimension_symbol(metric->dimension), "help",
+                                          metric->help ? metric->help : ""));
+}
+
+static bool describe_json(struct text *out, const struct catalog_workload *workload,
+                          struct assay_error *error)
+{
+    json_t *copy = json_copy(workload->json), *metrics = json_array();
+    catalog_each_metric(workload, append_metric, metrics);
+    bool good = copy && json_object_set_new(copy, "case_metrics", metrics) == 0;
+    good = good ? json_add_line(out, copy, false, error)
+                : assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the description");
+    text_add_char(out, '\n');
+    json_decref(copy);
+    return good;
+}
+
+static const struct arguments_option options[] = {
+    {"json", 0, NULL, "one JSON object"},
+    {0},
+};
+
+static const struct arguments arguments = {
+    .command = "describe",
+    .usage = "WORKLOAD [--json]",
+    .about =
+        "Says what a workload does: its parameters with units, defaults and limits, the stages "
+        "of a\nbatch, and the metrics that a check can use.\n",
+    .options = options,
+    .min_words = 1,
+    .max_words = 1,
+    .take = take,
+};
+
+static int run(int argc, char **argv)
+{
+    bool json = false;
+    char **words;
+    int status = arguments_parse(&arguments, argc, argv, &json, &words);
+    if (status != ARGUMENTS_GO) {
+        return status;
+    }
+    struct assay_error error = {0};
+    struct session session;
+    struct text out = {0};
+    if (!session_open(&session, &(struct supervisor_params){0}, &error)) {
+        return cli_error(&error);
+    }
+    long index = catalog_find(session.catalog, words[0], &error);
+    bool good = index >= 0;
+    if (good && json) {
+        good = describe_json(&out, catalog_at(session.catalog, (size_t)index), &error);
+    } else if (good) {
+        describe_text(&out, catalog_at(session.catalog, (size_t)index));
+    }
+    session_close(&session);
+    if (good) {
+        return cli_finish(&out, CLI_PASS);
+    }
+    text_free(&out);
+    return cli_error(&error);
+}
+
+const struct cli_command cli_describe = {"describe", "parameters, stages and metrics of a workload",
+                                         run};

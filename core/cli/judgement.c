@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/judgement.h"
+
+#include "base/json.h"
+#include "base/os.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A journal for this judgement alone, where the real one must not change. */
+struct scratch {
+    char directory[4096];
+    struct text path;
+    struct journal_writer *writer;
+};
+
+static void scratch_close(struct scratch *scratch)
+{
+    journal_writer_destroy(&scratch->writer);
+    if (scratch->path.length) {
+        unlink(text_string(&scratch->path));
+    }
+    if (scratch->directory[0]) {
+        rmdir(scratch->directory);
+    }
+    text_free(&scratch->path);
+}
+
+static bool scratch_open(struct scratch *scratch, const json_t *run, struct assay_error *error)
+{
+    const char *parent = getenv("TMPDIR");
+    *scratch = (struct scratch){0};
+    snprintf(scratch->directory, sizeof(scratch->directory), "%s/assay-XXXXXX",
+             parent && *parent ? parent : "/tmp");
+    if (!mkdtemp(scratch->directory)) {
+        error_fail_errno(error, "%s: cannot make a directory for the verdicts", scratch->directory);
+        scratch->directory[0] = '\0';
+        return false;
+    }
+    os_path_join(&scratch->path, scratch->directory, "verdicts.jsonl");
+    scratch->writer = journal_create(text_string(&scratch->path), error);
+    if (scratch->writer && journal_append_json(scratch->writer, run, error)) {
+        return true;
+    }
+    scratch_close(scratch);
+    return false;
+}
+
+static json_t *end_record(const struct judgement_params *params, int64_t number,
+                          const struct judge_counts *n, int status,
+                          const struct assay_error *script_error)
+{
+    const char *inconclusive = choices_output_inconclusive(params->output);
+    const char *text = script_error->status ? script_error->text : NULL;
+    return json_pack(
+        "{s:s, s:I, s:i, s:b, s:o, s:{s:b, s:s?}, s:{s:I, s:I, s:I, s:I}, s:{s:I, s:I, s:I, s:I}}",
+        "kind", "end", "judgement", (json_int_t)number, "exit", status, "interrupted",
+        params->signal != 0, "error", text ? json_clean_string(text) : json_null(), "policy",
+        "no_skip", (int)params->output->policy.no_skip, "inconclusive", inconclusive, "cases",
+        "done", (json_int_t)n->done, "skipped", (json_int_t)n->skipped, "errors",
+        (json_int_t)n->errors, "missing", (json_int_t)n->missing, "bounds", "pass",
+        (json_int_t)n->passed, "fail", (json_int_t)n->failed, "inconclusive",
+        (json_int_t)n->inconclusive, "not judged", (json_int_t)n->not_judged);
+}
+
+/* Judges what `reader` holds into `out`; *status gets the exit status. False: the records could not
+ * be written. A script's error is a status, not a failure here. */
+static bool judge_into(const struct judgement_params *params, struct journal_reader *reader,
+                       struct journal_writer *out, int *status, struct assay_error *error)
+{
+    struct judge_script closures;
+    struct judge_counts counts;
+    struct assay_error judged = {0};
+    script_judge(params->script, &closures);
+    *status = CLI_CASE_ERROR;
+    if (judge_run(script_plan(params->script), reader, &closures, out, &counts, &judged)) {
+        *status = judge_exit_status(&counts, &params->output->policy);
+    } else if (judged.status == ASSAY_SYSTEM || judged.status == ASSAY_OUT_OF_MEMORY) {
+        *error = judged;
+        return false;
+    } else {
+        *status = cli_error(&judged);
+    }
+    *status = params->signal ? 128 + params->signal : *status;
+    json_t *end = end_record(params, judge_number(reader), &counts, *status, &judged);
+    bool good = end ? journal_append_json(out, end, error)
+                    : assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the end record");
+    json_decref(end);
+    return good && journal_sync(out, error);
+}
+
+static bool write_file(const char *path, struct text *text, struct assay_error *error)
+{
+    return os_file_write_atomic(path, text_string(text), text->length, error);
+}
+
+static bool write_junit(const struct judgement_params *params, const struct report_source *source,
+                        struct assay_error *error)
+{
+    struct text text = {0};
+    bool good = report_junit(source, &text, error) &&
+                write_file(params->output->junit, &text, error);
+    text_free(&text);
+    return good;
+}
+
+static bool write_json(const struct judgement_params *params, const struct report_source *source,
+                       struct text *out, struct assay_error *error)
+{
+    if (strcmp(params->output->json, "-") == 0) {
+        return report_json(source, out, error);
+    }
+    struct text text = {0};
+    bool good = report_json(source, &text, error) && write_file(params->output->json, &text, error);
+    text_free(&text);
+    return good;
+}
+
+/* Prints what was asked for; a report that fails does not keep the others back. */
+static int report_all(const struct judgement_params *params, const struct report_source *source,
+                      int status)
+{
+    const struct choices_output *output = params->output;
+    struct report_style style = choices_output_style(output);
+    struct text out = {0};
+    struct assay_error errors[3] = {{0}};
+    style.script = params->script_path;
+    if (output->json) {
+        write_json(params, source, &out, &errors[0]);
+    }
+    if (!output->json || strcmp(output->json, "-") != 0) {
+        report_table(source, &style, &out, &errors[1]);
+    }
+    if (output->junit) {
+        write_junit(params, source, &errors[2]);
+    }
+    status = cli_finish(&out, status);
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        if (errors[i].status) {
+            cli_error(&errors[i]);
+            status = status == CLI_PASS ? CLI_USAGE : status;
+        }
+    }
+    return status;
+}
+
+static int judge_apart(const struct judgement_params *params, struct journal_reader *reader)
+{
+    struct assay_error error = {0};
+    struct scratch scratch;
+    struct journal_reader *verdicts = NULL;
+    int status;
+    if (!scratch_open(&scratch, journal_run(reader), &error)) {
+        return cli_error(&error);
+    }
+    if (judge_into(params, reader, scratch.writer, &status, &error)) {
+        verdicts = journal_read(text_string(&scratch.path), &error);
+    }
+    if (verdicts) {
+        struct report_source source = {reader, verdicts, params->journal};
+        status = report_all(params, &source, status);
+    } else {
+        status = cli_error(&error);
+    }
+    journal_reader_destroy(&verdicts);
+    scratch_close(&scratch);
+    return status;
+}
+
+int judgement_run(const struct judgement_params *params)
+{
+    struct assay_error error = {0};
+    int status = CLI_CASE_ERROR;
+    struct journal_reader *reader = journal_read(params->journal, &error);
+    if (reader && !params->writer) {
+        status = judge_apart(params, reader);
+        journal_reader_destroy(&reader);
+        return status;
+    }
+    if (reader && judge_into(params, reader, params->writer, &status, &error)) {
+        /* Once more, for the verdicts. */
+        journal_reader_destroy(&reader);
+        reader = journal_read(params->journal, &error);
+        struct report_source source = {reader, NULL, params->journal};
+        status = reader ? report_all(params, &source, status) : CLI_CASE_ERROR;
+    }
+    if (error.status) {
+        status = cli_error(&error);
+    }
+    journal_reader_destroy(&reader);
+    return status;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record.h"
+
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+static json_t *words_json(const char *const *words, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(array, json_clean_string(words[i]));
+    }
+    return array;
+}
+
+static json_t *command_json(int argc, char **argv)
+{
+    json_t *array = words_json((const char *const *)argv, (size_t)argc);
+    json_array_insert_new(array, 0, json_string("assay"));
+    return array;
+}
+
+/* {"size": "1MiB"}: each was checked to hold a '='. */
+static json_t *options_json(const struct arguments_list *options)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < options->count; i++) {
+        struct text name = {0};
+        const char *value = strchr(options->items[i], '=');
+        text_add_bytes(&name, options->items[i], (size_t)(value - options->items[i]));
+        json_object_set_new(object, text_string(&name), json_clean_string(value + 1));
+        text_free(&name);
+    }
+    return object;
+}
+
+/* The model's name: "model name" on x86, else what the kernel calls the machine. */
+static void cpu_name(struct text *out, const char *machine)
+{
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && out->length == 0 && fgets(line, sizeof(line), file)) {
+        char *value = strchr(line, ':');
+        if (value && strncmp(line, "model name", 10) == 0) {
+            value[1 + strcspn(value + 1, "\n")] = '\0';
+            text_add_clean(out, value + 1 + strspn(value + 1, " \t"));
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    if (out->length == 0) {
+        text_add_clean(out, machine);
+    }
+}
+
+static json_t *host_json(void)
+{
+    struct utsname name = {0};
+    struct text cpu = {0}, kernel = {0};
+    uname(&name);
+    cpu_name(&cpu, name.machine);
+    text_addf(&kernel, "%s %s", name.sysname, name.release);
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    json_int_t memory = pages > 0 && page > 0 ? (json_int_t)pages * page : 0;
+    json_t *host = json_pack("{s:o, s:o, s:o, s:I, s:I}", "name", json_clean_string(name.nodename),
+                             "kernel", json_clean_string(text_string(&kernel)), "cpu",
+                             json_clean_string(text_string(&cpu)), "cores", (json_int_t)cores,
+                             "memory_bytes", memory);
+    text_free(&cpu);
+    text_free(&kernel);
+    return host;
+}
+
+/* Descriptions of the workloads that the plan uses. */
+static json_t *workloads_json(const struct plan *plan)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < catalog_count(plan->catalog); i++) {
+        const struct catalog_workload *workload = catalog_at(plan->catalog, i);
+        bool used = false;
+        for (size_t c = 0; !used && c < plan->case_count; c++) {
+            used = plan->cases[c].workload == workload;
+        }
+        if (used) {
+            json_array_append(array, workload->json);
+        }
+    }
+    return array;
+}
+
+static json_t *started_json(void)
+{
+    char text[32];
+    time_t now = time(NULL);
+    struct tm parts;
+    gmtime_r(&now, &parts);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return json_string(text);
+}
+
+static json_t *clean_or_null(const char *text)
+{
+    return text ? json_clean_string(text) : json_null();
+}
+
+static json_t *member(const json_t *found, const char *name, json_t *fallback)
+{
+    json_t *value = json_object_get(found, name);
+    if (!value) {
+        return fallback;
+    }
+    json_decref(fallback);
+    return json_incref(value);
+}
+
+json_t *record_run(const struct record_params *params, struct assay_error *error)
+{
+    const struct choices_plan *c = params->choices;
+    const struct plan *plan = script_plan(params->script);
+    json_t *record = json_pack("{s:s, s:i, s:s, s:o, s:I, s:o, s:b, s:b, s:b, s:o}", "kind", "run",
+                               "format", JOURNAL_FORMAT, "assay", ASSAY_VERSION, "started",
+                               started_json(), "seed", (json_int_t)c->seed, "command",
+                               command_json(params->argc, params->argv), "quick",
+                               (int)params->quick, "validate", (int)params->validate, "trust",
+                               (int)c->trust, "deadline", clean_or_null(params->deadline));
+    json_t *rest = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "set",
+        words_json(c->sets.items, c->sets.count), "options", options_json(&c->options), "filter",
+        words_json(c->filters.items, c->filters.count), "case", clean_or_null(c->case_prefix),
+        "device", clean_or_null(c->device), "script", script_record(params->script), "host",
+        host_json(), "workloads", workloads_json(plan), "devices",
+        member(params->found, "devices", json_array()), "devices_error",
+        member(params->found, "error", json_null()), "pci",
+        member(params->found, "pci", json_array()));
+    bool good = record && rest && json_object_update(record, rest) == 0;
+    json_decref(rest);
+    if (!good) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the run's record");
+        json_decref(record);
+        return NULL;
+    }
+    return record;
+}

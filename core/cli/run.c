@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/choices.h"
+#include "cli/cli.h"
+#include "cli/judgement.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/record.h"
+#include "cli/selection.h"
+#include "cli/session.h"
+
+#include "base/os.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+struct run_choices {
+    struct choices_plan plan;
+    struct choices_output output;
+    const char *directory, *deadline;
+    int64_t deadline_ns;
+    enum progress_choice progress;
+    bool quick, validate, require_served;
+};
+
+/* What a run holds on to. */
+struct run {
+    const struct run_choices *choices;
+    int argc;
+    char **argv;
+    const char *path;
+    struct output output;
+    struct session session;
+    struct script *script;
+    json_t *found;
+    struct journal_writer *journal;
+    struct progress progress;
+};
+
+static volatile int interrupted; /* the signal's number */
+
+static void interrupt(int signal_number)
+{
+    interrupted = signal_number;
+}
+
+/* The second signal has its usual effect: the worker dies with us, the journal is whole. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static bool take(void *user, const char *name, const char *value, struct assay_error *error)
+{
+    struct run_choices *choices = user;
+    if (strcmp(name, "output") == 0) {
+        choices->directory = value;
+    } else if (strcmp(name, "deadline") == 0) {
+        choices->deadline = value;
+        return arguments_time(name, value, &choices->deadline_ns, error);
+    } else if (strcmp(name, "quick") == 0) {
+        choices->quick = true;
+    } else if (strcmp(name, "validate") == 0) {
+        choices->validate = true;
+    } else if (strcmp(name, "require-served") == 0) {
+        choices->require_served = true;
+    } else if (strcmp(name, "progress") == 0) {
+        choices->progress = PROGRESS_ON;
+    } else if (strcmp(name, "no-progress") == 0) {
+        choices->progress = PROGRESS_OFF;
+    } else {
+        return choices_take(&choices->plan, &choices->output, name, value, error);
+    }
+    return true;
+}
+
+static bool start_worker(struct run *run, struct assay_error *error)
+{
+    struct text beside = {0}, shaders = {0};
+    os_path_directory(&beside, run->path);
+    bool good = os_shader_directory(&shaders, error);
+    if (good) {
+        const char *directories[] = {text_string(&beside), text_string(&shaders), NULL};
+        struct supervisor_params params = {
+            .log_path = text_string(&run->output.log),
+            .validate = run->choices->validate,
+            .quick = run->choices->quick,
+            .deadline_ns = run->choices->deadline_ns,
+            .shader_directories = directories,
+        };
+        good = session_open(&run->session, &params, error);
+    }
+    text_free(&beside);
+    text_free(&shaders);
+    return good;
+}
+
+static bool load_plan(struct run *run, struct assay_error *error)
+{
+    run->script = choices_plan_load(&run->choices->plan, run->path, run->session.catalog, error);
+    if (!run->script) {
+        return false;
+    }
+    struct plan *plan = script_plan(run->script);
+    if (plan_selected_count(plan) == 0) {
+        return assay_fail(error, ASSAY_NO_DEVICE,
+                          "nothing was measured: the script has %zu cases, and --filter leaves "
+                          "none; 'assay list %s' shows them",
+                          plan->case_count, run->path);
+    }
+    return true;
+}
+
+static bool refuse_unserved(const json_t *found, struct assay_error *error)
+{
+    struct text lines = {0};
+    selection_add_unserved(found, "\n  ", &lines);
+    assay_fail(error, ASSAY_NO_DEVICE,
+               "nothing was measured, since a GPU would be passed over; --device cpu measures the "
+               "CPU all the same:%.*s",
+               lines.length ? (int)lines.length - 1 : 0, text_string(&lines));
+    text_free(&lines);
+    return false;
+}
+
+/* Before anything runs: which device is it, and which GPU is not seen? */
+static bool choose_devices(struct run *run, struct assay_error *error)
+{
+    struct plan *plan = script_plan(run->script);
+    struct text said = {0}, unserved = {0};
+    bool only_cpu = false;
+    if (!selection_needs_device(plan)) {
+        return true;
+    }
+    run->found = supervisor_devices(run->session.supervisor, error);
+    if (!run->found) {
+        return false;
+    }
+    size_t missing = selection_add_unserved(run->found, "assay: warning: ", &unserved);
+    bool good = selection_resolve(plan, run->found, &said, &only_cpu, error);
+    if (missing && run->choices->require_served && !only_cpu) {
+        *error = (struct assay_error){0};
+        good = refuse_unserved(run->found, error);
+    } else {
+        fputs(text_string(&unserved), stderr);
+    }
+    if (good) {
+        fputs(text_string(&said), stderr);
+    }
+    text_free(&said);
+    text_free(&unserved);
+    return good;
+}
+
+static bool begin_journal(struct run *run, struct assay_error *error)
+{
+    struct record_params params = {
+        .argc = run->argc,
+        .argv = run->argv,
+        .choices = &run->choices->plan,
+        .deadline = run->choices->deadline,
+        .quick = run->choices->quick,
+        .validate = run->choices->validate,
+        .script = run->script,
+        .found = run->found,
+    };
+    json_t *record = record_run(&params, error);
+    if (!record) {
+        return false;
+    }
+    run->journal = journal_create(text_string(&run->output.journal), error);
+    bool good = run->journal && journal_append_json(run->journal, record, error);
+    json_decref(record);
+    return good;
+}
+
+/* Measures and judges, once everything is there. */
+static int measure(struct run *run)
+{
+    struct plan *plan = script_plan(run->script);
+    struct assay_error error = {0};
+    progress_init(&run->progress, run->choices->progress, plan_selected_count(plan));
+    struct supervisor_events events = progress_events(&run->progress);
+    bool good = supervisor_run(run->session.supervisor, plan, run->journal, &events, &interrupted,
+                               &error);
+    progress_clear(&run->progress);
+    if (!good) {
+        fprintf(stderr,
+                "assay: the run ends here: %s\nassay: %zu of %zu cases are kept in %s; "
+                "'assay check %s %s' judges them\n",
+                error.text, run->progress.ended, plan_selected_count(plan),
+                text_string(&run->output.journal), text_string(&run->output.journal), run->path);
+        return CLI_CASE_ERROR;
+    }
+    struct judgement_params params = {
+        .journal = text_string(&run->output.journal),
+        .writer = run->journal,
+        .script = run->script,
+        .script_path = run->path,
+        .output = &run->choices->output,
+        .signal = interrupted,
+    };
+    return judgement_run(&params);
+}
+
+static int run_script(struct run *run)
+{
+    struct assay_error error = {0};
+    if (!output_prepare(&run->output, run->choices->directory, run->path, &error)) {
+        return cli_error(&error);
+    }
+    int status;
+    if (start_worker(run, &error) && load_plan(run, &error) && choose_devices(run, &error) &&
+        begin_journal(run, &error)) {
+        status = measure(run);
+    } else {
+        status = cli_error(&error);
+    }
+    session_close(&run->session);
+    if (!run->journal) {
+        output_discard(&run->output);
+    }
+    journal_writer_destroy(&run->journal);
+    script_destroy(&run->script);
+    json_decref(run->found);
+    output_free(&run->output);
+    return status;
+}
+
+static const struct arguments_option options[] = {
+    {"output", 'o', "DIR",
+     "where journal.jsonl and worker.log go (assay-out/SCRIPT-TIME); a\n"
+     "directory that holds a journal is refused"},
+    CHOICES_PLAN_ROWS,
+    {"quick", 0, NULL, "measure less: a tenth of each case's time"},
+    {"validate", 0, NULL,
+     "turn on the Vulkan validation layers, synchronisation included; a\n"
+     "message fails the case"},
+    {"deadline", 0, "TIME", "of each case, after which its worker is killed (60s)"},
+    {"require-served", 0, NULL,
+     "fail when the PCI bus shows a GPU that no Vulkan driver serves,\n"
+     "unless the device is said to be the CPU"},
+    CHOICES_OUTPUT_ROWS,
+    {"progress", 0, NULL, "a line for each case, when not on a terminal"},
+    {"no-progress", 0, NULL, "no progress"},
+    {0},
+};
+
+static const struct arguments arguments = {
+    .command = "run",
+    .usage = "SCRIPT [OPTION...]",
+    .about =
+        "Runs the experiments of a script, judges their checks and prints the tables. All that "
+        "was\nmeasured is in the journal; 'assay check' judges it again later.\n",
+    .options = options,
+    .min_words = 1,
+    .max_words = 1,
+    .take = take,
+    .footer = CLI_STATUS_HELP,
+};
+
+static int run(int argc, char **argv)
+{
+    struct run_choices choices = {0};
+    char **words;
+    choices_plan_init(&choices.plan);
+    choices_output_init(&choices.output);
+    struct run job = {.choices = &choices, .argc = argc, .argv = argv};
+    int status = arguments_parse(&arguments, argc, argv, &choices, &words);
+    if (status == ARGUMENTS_GO) {
+        catch_signals();
+        job.path = words[0];
+        status = run_script(&job);
+    }
+    choices_plan_free(&choices.plan);
+    return status;
+}
+
+const struct cli_command cli_run = {"run", "run a script, judge its checks", run};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/selection.h"
+
+#include "base/json.h"
+#include "cli/arguments.h"
+#include "vulkan/selector.h"
+
+#include <string.h>
+
+bool selection_needs_device(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->case_count; i++) {
+        if (plan->cases[i].selected && !plan->cases[i].workload->model) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t selection_add_unserved(const json_t *found, const char *prefix, struct text *out)
+{
+    size_t i, count = 0;
+    json_t *gpu;
+    json_array_foreach(json_object_get(found, "pci"), i, gpu)
+    {
+        const char *missing = json_text(gpu, "missing", NULL);
+        if (missing) {
+            text_addf(out, "%sthe GPU at PCI %s is served by no Vulkan driver: ", prefix,
+                      json_text(gpu, "address", "?"));
+            text_add_clean(out, missing);
+            text_add_char(out, '\n');
+            count++;
+        }
+    }
+    return count;
+}
+
+static bool any_usable(const json_t *devices)
+{
+    size_t i;
+    json_t *device;
+    json_array_foreach(devices, i, device)
+    {
+        if (!json_text(device, "unusable", NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void say_device(const json_t *device, struct text *said)
+{
+    const json_t *driver = json_object_get(device, "driver");
+    const char *class = json_text(device, "class", "other");
+    const char *name = json_text(device, "name", "?"), *label = json_text(device, "label", name);
+    text_add(said, "on ");
+    text_add_clean(said, label);
+    if (strcmp(class, "cpu") == 0) {
+        text_add(said, ", a CPU driver: figures are of this CPU, no GPU was measured\n");
+        return;
+    }
+    bool gpu = strcmp(class, "other") != 0;
+    text_addf(said, ", %s %s%s (driver ", strchr("aeiou", class[0]) ? "an" : "a", class,
+              gpu ? " GPU" : " device");
+    text_add_clean(said, json_text(driver, "name", "?"));
+    text_add_char(said, ' ');
+    text_add_clean(said, json_text(driver, "info", ""));
+    if (json_text(device, "pci", NULL)) {
+        text_addf(said, ", PCI %s", json_text(device, "pci", ""));
+    }
+    text_add(said, ")\n");
+}
+
+static bool resolve_one(const json_t *found, const char *selector, struct text *said,
+                        bool *only_cpu, struct assay_error *error)
+{
+    const json_t *devices = json_object_get(found, "devices");
+    struct assay_error why = {0};
+    size_t index;
+    if (!vulkan_select(devices, selector, &index, &why)) {
+        enum assay_status status = !selector && !any_usable(devices) ? ASSAY_NO_DEVICE
+                                                                     : ASSAY_INVALID;
+        return assay_fail(error, status, "%s%s",
+                          status == ASSAY_NO_DEVICE ? "nothing was measured: " : "", why.text);
+    }
+    const json_t *device = json_array_get(devices, index);
+    if (!selector || strcmp(json_text(device, "class", ""), "cpu") != 0) {
+        *only_cpu = false;
+    }
+    struct text line = {0};
+    say_device(device, &line);
+    if (!strstr(text_string(said), text_string(&line))) {
+        text_add(said, text_string(&line));
+    }
+    text_free(&line);
+    return true;
+}
+
+static bool seen(const struct arguments_list *list, const char *selector)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], selector ? selector : "") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool selection_resolve(const struct plan *plan, const json_t *found, struct text *said,
+                       bool *only_cpu, struct assay_error *error)
+{
+    if (json_array_size(json_object_get(found, "devices")) == 0) {
+        return assay_fail(error, ASSAY_NO_DEVICE, "nothing was measured (no device): %s",
+                          json_text(found, "error", "Vulkan shows no device"));
+    }
+    struct arguments_list list = {0};
+    bool good = true;
+    *only_cpu = true;
+    for (size_t i = 0; good && i < plan->case_count; i++) {
+        const struct plan_case *item = &plan->cases[i];
+        if (!item->selected || item->workload->model) {
+            continue;
+        }
+        const char *selector = item->device ? item->device : plan->device;
+        if (selector && !*selector) {
+            selector = NULL;
+        }
+        if (seen(&list, selector)) {
+            continue;
+        }
+        good = resolve_one(found, selector, said, only_cpu, error) &&
+               arguments_list_add(&list, selector ? selector : "", error);
+    }
+    arguments_list_free(&list);
+    return good;
+}

@@ -41,6 +41,7 @@ struct reflect_constant {
     const char *name; /* NULL when stripped */
     uint32_t id;      /* SpecId */
     struct reflect_scalar scalar;
+    uint64_t bits; /* its default, as reflect_encode has it */
 };
 
 struct reflection {
@@ -54,12 +55,27 @@ struct reflection {
     uint32_t local_size[3];
     uint32_t local_size_id[3]; /* SpecId that sets it, UINT32_MAX when fixed */
     const char *entry;
+    const uint32_t *capabilities; /* SPIR-V capability numbers, in order */
+    size_t capability_count;
 };
 
 /* All memory from the arena. ASSAY_INVALID for words that are no compute shader or are cut short.
  */
 bool reflect_spirv(const uint32_t *words, size_t word_count, struct arena *arena,
                    struct reflection *out, struct assay_error *error);
+/* A number as the scalar's bits, in the low bits of `*bits`. Integers must be whole and in range,
+ * booleans 0 or 1, floats finite and in range (rounded to nearest). False: `*wanted` says what is
+ * allowed. */
+bool reflect_encode(struct reflect_scalar scalar, double value, uint64_t *bits,
+                    const char **wanted);
+const char *
+reflect_scalar_name(struct reflect_scalar scalar); /* "uint32", "float64", "bool", ... */
+/* Index of the constant that `name` means ("[3]" or "3": the constant_id), or -1: error names what
+ * there is. */
+int reflect_find_constant(const struct reflection *reflection, const char *name,
+                          struct assay_error *error);
+/* The best name of a binding for messages: "source", or "[3]". */
+void reflect_binding_add(struct text *text, const struct reflect_binding *binding);
 /* Index of the binding that `name` means ("[3]" or "3": the binding number of set 0), or -1: error
  * names what there is, or the two blocks that both match. */
 int reflect_find_binding(const struct reflection *reflection, const char *name,

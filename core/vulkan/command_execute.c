@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* The replay: what runs for each sample, so nothing here allocates or names. */
+#include "vulkan/recording.h"
+
+#include "vulkan/timer.h"
+
+#include <string.h>
+
+static bool sync_memory(struct assay_command *command, const struct command_segment *segment,
+                        bool (*sync)(struct assay_buffer *, struct assay_error *),
+                        struct assay_error *error)
+{
+    struct assay_buffer **buffers = command->incoherent.data;
+    for (size_t i = 0; i < segment->buffer_count; i++)
+        if (!sync(buffers[segment->first_buffer + i], error))
+            return false;
+    return true;
+}
+
+/* Ticks from the first timestamp to the last; lanes on one queue share its clock. */
+static int64_t segment_ns(const struct assay_command *command,
+                          const struct command_segment *segment, const uint64_t *stamps)
+{
+    int64_t longest = 0;
+    bool one_queue = command->queues[0]->handle == command->queues[1]->handle;
+    unsigned first = segment->buffers[0] != NULL ? 0 : 1;
+    for (unsigned lane = first; lane < COMMAND_LANES; lane++) {
+        if (segment->buffers[lane] == NULL)
+            continue;
+        const struct vulkan_queue *queue = command->queues[lane];
+        uint64_t begin = stamps[2 * (one_queue ? first : lane)];
+        int64_t ns = timer_ns(timer_ticks(begin, stamps[2 * lane + 1], queue->timestamp_bits),
+                              queue->tick_ns);
+        longest = ns > longest ? ns : longest;
+    }
+    return longest;
+}
+
+static bool read_stamps(struct assay_command *command, const struct command_segment *segment,
+                        int64_t *ns, struct assay_error *error)
+{
+    struct vulkan_device *member = command->member;
+    uint64_t stamps[2 * COMMAND_LANES] = {0};
+    unsigned first = segment->buffers[0] != NULL ? 0 : 1;
+    unsigned last = segment->buffers[1] != NULL ? 1 : 0;
+    uint32_t count = 2 * (last - first + 1);
+    VkResult result = member->vk.vkGetQueryPoolResults(
+        member->handle, segment->queries, segment->first_query + 2 * first, count,
+        count * sizeof(uint64_t), stamps + 2 * first, sizeof(uint64_t), VK_QUERY_RESULT_64_BIT);
+    if (result == VK_NOT_READY)
+        return assay_fail(error, ASSAY_VULKAN,
+                          "stage '%s': the timestamps are not there after the fence was signalled",
+                          command->name);
+    if (result != VK_SUCCESS)
+        return device_fail(command->device, result, "vkGetQueryPoolResults", error);
+    *ns = segment_ns(command, segment, stamps);
+    return true;
+}
+
+static bool wait(struct assay_command *command, unsigned count, struct assay_error *error)
+{
+    struct assay_device *device = command->device;
+    struct vulkan_device *member = command->member;
+    VkResult result = member->vk.vkWaitForFences(member->handle, count, command->fences, VK_TRUE,
+                                                 (uint64_t)device->wait_limit_ns);
+    if (result == VK_TIMEOUT) {
+        device->lost = true;
+        return assay_fail(error, ASSAY_TIMEOUT, "stage '%s' did not end within %lld ms",
+                          command->name, (long long)(device->wait_limit_ns / 1000000));
+    }
+    if (result != VK_SUCCESS)
+        return device_fail(device, result, "vkWaitForFences", error);
+    result = member->vk.vkResetFences(member->handle, count, command->fences);
+    if (result != VK_SUCCESS)
+        return device_fail(device, result, "vkResetFences", error);
+    return true;
+}
+
+static bool submit(struct assay_command *command, const struct command_segment *segment,
+                   struct assay_error *error)
+{
+    struct vulkan_device *member = command->member;
+    for (unsigned i = 0; i < segment->submit_count; i++) {
+        VkResult result = member->vk.vkQueueSubmit(segment->queues[i], 1, &segment->submits[i],
+                                                   command->fences[i]);
+        if (result == VK_SUCCESS)
+            continue;
+        if (i > 0) /* the other lane runs on; its fence cannot be waited for in order any more */
+            command->device->lost = true;
+        return device_fail(command->device, result, "vkQueueSubmit", error);
+    }
+    return true;
+}
+
+static bool run_segment(struct assay_command *command, const struct command_segment *segment,
+                        struct assay_clock *clock, struct command_times *times,
+                        struct assay_error *error)
+{
+    struct vulkan_device *member = command->member;
+    if (segment->buffer_count > 0 && !sync_memory(command, segment, buffer_flush, error))
+        return false;
+    if (segment->queries != VK_NULL_HANDLE)
+        member->vk.vkResetQueryPool(member->handle, segment->queries, segment->first_query,
+                                    2 * COMMAND_LANES);
+    int64_t before = clock_now(clock);
+    if (!submit(command, segment, error))
+        return false;
+    times->submit_ns += clock_now(clock) - before;
+    if (!wait(command, segment->submit_count, error))
+        return false;
+    return segment->buffer_count == 0 || sync_memory(command, segment, buffer_invalidate, error);
+}
+
+/* Timestamps are read when the work is over, outside the host's time. */
+static bool sum_stamps(struct assay_command *command, struct command_times *times,
+                       struct assay_error *error)
+{
+    int64_t ns = 0;
+    times->device_ns = -1;
+    if (!command_has_timestamps(command))
+        return true;
+    times->device_ns = 0;
+    for (size_t i = 0; i < command->segments.count; i++) {
+        if (!read_stamps(command, command_segment_at(command, i), &ns, error))
+            return false;
+        times->device_ns += ns;
+    }
+    return true;
+}
+
+bool command_execute(struct assay_command *command, struct assay_clock *clock,
+                     struct command_times *times, struct assay_error *error)
+{
+    const struct command_step *steps = command->steps.data;
+    if (!command->finished)
+        return assay_fail(error, ASSAY_INTERNAL, "stage '%s' runs before its recording is finished",
+                          command->name);
+    if (command->device->lost)
+        return assay_fail(error, ASSAY_DEVICE_LOST,
+                          "stage '%s' cannot run: the device was lost before", command->name);
+    times->submit_ns = 0;
+    times->begin_ns = clock_now(clock);
+    for (size_t i = 0; i < command->steps.count; i++) {
+        if (steps[i].host)
+            memcpy(steps[i].destination, steps[i].source, steps[i].bytes);
+        else if (!run_segment(command, command_segment_at(command, steps[i].segment), clock, times,
+                              error))
+            return false;
+    }
+    times->end_ns = clock_now(clock);
+    return sum_stamps(command, times, error);
+}

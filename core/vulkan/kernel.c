@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "vulkan/kernel.h"
+
+#include "base/units.h"
+#include "vulkan/slot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a capability needs; FEATURE is only in the list where the floor (Vulkan 1.2) lacks it. */
+static const struct {
+    uint32_t capability;
+    enum assay_feature feature;
+    const char *words;
+} needs[] = {
+    {9, ASSAY_FEATURE_FP16, "16-bit floats"},
+    {10, ASSAY_FEATURE_FP64, "64-bit floats"},
+    {11, ASSAY_FEATURE_INT64, "64-bit integers"},
+    {22, ASSAY_FEATURE_INT16, "16-bit integers"},
+    {39, ASSAY_FEATURE_INT8, "8-bit integers"},
+    {6022, ASSAY_FEATURE_COOPERATIVE_MATRIX, "cooperative matrices"},
+};
+
+static bool check_features(const struct assay_kernel *kernel, struct assay_error *error)
+{
+    const struct reflection *reflection = &kernel->reflection;
+    for (size_t i = 0; i < reflection->capability_count; i++) {
+        for (size_t j = 0; j < sizeof(needs) / sizeof(needs[0]); j++) {
+            const char *why = NULL;
+            if (reflection->capabilities[i] != needs[j].capability ||
+                assay_device_has(kernel->device, needs[j].feature, &why))
+                continue;
+            return assay_fail(error, ASSAY_UNSUPPORTED, "kernel '%s' uses %s: %s",
+                              kernel->shader.name, needs[j].words,
+                              why != NULL ? why : "not on this device");
+        }
+    }
+    return true;
+}
+
+static bool check_interface(const struct assay_kernel *kernel, struct assay_error *error)
+{
+    const struct reflection *reflection = &kernel->reflection;
+    const struct assay_limits *limits = &kernel->device->limits;
+    for (size_t i = 0; i < reflection->binding_count; i++) {
+        const struct reflect_binding *binding = &reflection->bindings[i];
+        if (binding->kind == REFLECT_UNSUPPORTED)
+            return assay_fail(error, ASSAY_UNSUPPORTED,
+                              "kernel '%s': set %u, binding %u is no buffer; kernels may bind "
+                              "single buffers, no images, samplers or arrays of descriptors",
+                              kernel->shader.name, binding->set, binding->binding);
+        if (i > 0 && binding[-1].set == binding->set && binding[-1].binding == binding->binding)
+            return assay_fail(error, ASSAY_INVALID,
+                              "kernel '%s': two blocks share set %u, binding %u",
+                              kernel->shader.name, binding->set, binding->binding);
+        for (unsigned m = 0; m < kernel->device->member_count; m++) {
+            uint32_t max =
+                kernel->device->members[m]->physical->properties.limits.maxBoundDescriptorSets;
+            if (binding->set >= max)
+                return assay_fail(error, ASSAY_UNSUPPORTED,
+                                  "kernel '%s' uses set %u, maxBoundDescriptorSets is %u",
+                                  kernel->shader.name, binding->set, max);
+        }
+    }
+    if (reflection->push_bytes > limits->max_push_bytes)
+        return assay_fail(error, ASSAY_UNSUPPORTED,
+                          "kernel '%s': its push constants take %u B, maxPushConstantsSize is %u",
+                          kernel->shader.name, reflection->push_bytes, limits->max_push_bytes);
+    return true;
+}
+
+static bool check_local_size(const struct assay_kernel *kernel, struct assay_error *error)
+{
+    const struct assay_limits *limits = &kernel->device->limits;
+    uint64_t total = 1;
+    for (int i = 0; i < 3; i++) {
+        uint32_t size = kernel->local_size[i];
+        if (size == 0)
+            return assay_fail(error, ASSAY_INVALID, "kernel '%s': the local size in %c is 0",
+                              kernel->shader.name, "xyz"[i]);
+        if (size > limits->max_group_size[i])
+            return assay_fail(error, ASSAY_UNSUPPORTED,
+                              "kernel '%s': local size %u in %c, maxComputeWorkGroupSize[%d] is %u",
+                              kernel->shader.name, size, "xyz"[i], i, limits -> max_group_size[i]);
+        total *= size;
+        if (total > limits->max_group_invocations)
+            return assay_fail(error, ASSAY_UNSUPPORTED,
+                              "kernel '%s': %u x %u x %u invocations in a workgroup, "
+                              "maxComputeWorkGroupInvocations is %u",
+                              kernel->shader.name, kernel->local_size[0], kernel->local_size[1],
+                              kernel->local_size[2], limits->max_group_invocations);
+    }
+    return true;
+}
+
+/* Constants as Vulkan wants them: packed values and where each one is. */
+struct specialisation {
+    VkSpecializationInfo info;
+    VkSpecializationMapEntry *entries; /* one a constant of the reflection at most */
+    uint64_t *values;
+};
+
+static void specialise(struct assay_kernel *kernel, struct specialisation *out, size_t constant,
+                       uint64_t bits)
+{
+    const struct reflect_constant *row = &kernel->reflection.constants[constant];
+    uint32_t entry = out->info.mapEntryCount++;
+    size_t bytes = row->scalar.bits / 8;
+    memcpy(&out->values[entry], &bits, bytes);
+    out->entries[entry] = (VkSpecializationMapEntry){
+        .constantID = row->id, .offset = entry * (uint32_t)sizeof(uint64_t), .size = bytes};
+    for (int i = 0; i < 3; i++)
+        if (kernel->reflection.local_size_id[i] == row->id)
+            kernel->local_size[i] = (uint32_t)bits;
+}
+
+static bool take_constant(struct assay_kernel *kernel, struct specialisation *out,
+                          const struct assay_constant *given, bool *seen, struct assay_error *error)
+{
+    const char *wanted = NULL;
+    uint64_t bits = 0;
+    int index = reflect_find_constant(&kernel->reflection, given->name, error);
+    if (index < 0) {
+        error_prefix(error, "kernel '%s'", kernel->shader.name);
+        return false;
+    }
+    const struct reflect_constant *row = &kernel->reflection.constants[index];
+    if (seen[index])
+        return assay_fail(error, ASSAY_INVALID, "kernel '%s': constant '%s' is given twice",
+                          kernel->shader.name, given->name);
+    seen[index] = true;
+    if (!reflect_encode(row->scalar, given->value, &bits, &wanted)) {
+        struct text number = {0};
+        number_add(&number, given->value);
+        assay_fail(error, ASSAY_INVALID,
+                   "kernel '%s': constant '%s' is %s: %s does not fit, "
+                   "allowed is %s",
+                   kernel->shader.name, given->name, reflect_scalar_name(row->scalar),
+                   text_string(&number), wanted);
+        text_free(&number);
+        return false;
+    }
+    specialise(kernel, out, (size_t)index, bits);
+    return true;
+}
+
+static bool take_constants(struct assay_kernel *kernel, const struct assay_kernel_params *params,
+                           struct specialisation *out, struct assay_error *error)
+{
+    const struct reflection *reflection = &kernel->reflection;
+    size_t count = reflection->constant_count;
+    bool *seen = arena_alloc(kernel->arena, count + 1);
+    *out = (struct specialisation){
+        .entries = arena_alloc(kernel->arena, (count + 1) * sizeof(*out->entries)),
+        .values = arena_alloc(kernel->arena, (count + 1) * sizeof(*out->values)),
+    };
+    if (seen == NULL || out->entries == NULL || out->values == NULL)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a kernel");
+    memcpy(kernel->local_size, reflection->local_size, sizeof(kernel->local_size));
+    for (size_t i = 0; i < params->constant_count; i++)
+        if (!take_constant(kernel, out, &params->constants[i], seen, error))
+            return false;
+    /* `local_size_x_id = 0` alone means 1, whatever the named constant 0 has as its default: the
+     * name is what the author set, so its default counts for both. */
+    for (size_t i = 0; i < count; i++)
+        for (int axis = 0; axis < 3 && !seen[i]; axis++)
+            if (reflection->local_size_id[axis] == reflection->constants[i].id &&
+                reflection->constants[i].name != NULL) {
+                specialise(kernel, out, i, reflection->constants[i].bits);
+                seen[i] = true;
+            }
+    out->info.pMapEntries = out->entries;
+    out->info.dataSize = out->info.mapEntryCount * sizeof(uint64_t);
+    out->info.pData = out->values;
+    return true;
+}
+
+static VkDescriptorType descriptor_type(enum reflect_kind kind)
+{
+    switch (kind) {
+    case REFLECT_UNIFORM_BUFFER:
+        return VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    case REFLECT_STORAGE_TEXEL_BUFFER:
+        return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+    case REFLECT_UNIFORM_TEXEL_BUFFER:
+        return VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
+    default:
+        return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    }
+}
+
+static bool create_set_layout(struct assay_kernel *kernel, unsigned m, uint32_t set,
+                              VkDescriptorSetLayoutBinding *rows, struct assay_error *error)
+{
+    struct vulkan_device *member = kernel->device->members[m];
+    VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .pBindings = rows};
+    for (size_t i = 0; i < kernel->reflection.binding_count; i++) {
+        const struct reflect_binding *binding = &kernel->reflection.bindings[i];
+        if (binding->set == set)
+            rows[info.bindingCount++] = (VkDescriptorSetLayoutBinding){
+                .binding = binding->binding,
+                .descriptorType = descriptor_type(binding->kind),
+                .descriptorCount = 1,
+                .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+            };
+    }
+    VkResult result = member->vk.vkCreateDescriptorSetLayout(member->handle, &info, NULL,
+                                                             &kernel->set_layouts[m][set]);
+    if (result != VK_SUCCESS)
+        return device_fail(kernel->device, result, "vkCreateDescriptorSetLayout", error);
+    device_name_object(member, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT,
+                       (uint64_t)kernel->set_layouts[m][set], kernel->shader.name);
+    return true;
+}
+
+static bool create_layout(struct assay_kernel *kernel, unsigned m, struct assay_error *error)
+{
+    struct vulkan_device *member = kernel->device->members[m];
+    size_t count = kernel->reflection.binding_count;
+    VkDescriptorSetLayoutBinding *rows = arena_alloc(kernel->arena, (count + 1) * sizeof(*rows));
+    kernel->set_layouts[m] = arena_alloc(kernel->arena,
+                                         (kernel->set_count + 1) * sizeof(**kernel->set_layouts));
+    if (rows == NULL || kernel->set_layouts[m] == NULL)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a kernel");
+    for (uint32_t set = 0; set < kernel->set_count; set++)
+        if (!create_set_layout(kernel, m, set, rows, error))
+            return false;
+    const VkPushConstantRange range = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                                       .size = (kernel->reflection.push_bytes + 3u) & ~3u};
+    const VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = kernel->set_count,
+        .pSetLayouts = kernel->set_layouts[m],
+        .pushConstantRangeCount = range.size > 0,
+        .pPushConstantRanges = &range,
+    };
+    VkResult result = member->vk.vkCreatePipelineLayout(member->handle, &info, NULL,
+                                                        &kernel->layout[m]);
+    if (result != VK_SUCCESS)
+        return device_fail(kernel->device, result, "vkCreatePipelineLayout", error);
+    device_name_object(member, VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)kernel->layout[m],
+                       kernel->shader.name);
+    return true;
+}
+
+static bool create_pipeline(struct assay_kernel *kernel, unsigned m,
+                            const struct specialisation *constants, struct assay_error *error)
+{
+    struct vulkan_device *member = kernel->device->members[m];
+    const VkShaderModuleCreateInfo module_info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = kernel->shader.word_count * sizeof(uint32_t),
+        .pCode = kernel->shader.words,
+    };
+    VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .pName = kernel->reflection.entry,
+                  .pSpecializationInfo = constants->info.mapEntryCount > 0 ? &constants->info
+                                                                           : NULL},
+        .layout = kernel->layout[m],
+    };
+    VkResult result = member->vk.vkCreateShaderModule(member->handle, &module_info, NULL,
+                                                      &info.stage.module);
+    if (result != VK_SUCCESS)
+        return device_fail(kernel->device, result, "vkCreateShaderModule", error);
+    device_name_object(member, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)info.stage.module,
+                       kernel->shader.name);
+    result = member->vk.vkCreateComputePipelines(member->handle, VK_NULL_HANDLE, 1, &info, NULL,
+                                                 &kernel->pipeline[m]);
+    member->vk.vkDestroyShaderModule(member->handle, info.stage.module, NULL);
+    if (result != VK_SUCCESS) {
+        kernel->pipeline[m] = VK_NULL_HANDLE;
+        device_fail(kernel->device, result, "vkCreateComputePipelines", error);
+        error_prefix(error, "kernel '%s'", kernel->shader.name);
+        return false;
+    }
+    device_name_object(member, VK_OBJECT_TYPE_PIPELINE, (uint64_t)kernel->pipeline[m],
+                       kernel->shader.name);
+    return true;
+}
+
+static bool load(struct assay_kernel *kernel, const struct assay_kernel_params *params,
+                 struct assay_error *error)
+{
+    const struct shader_params shader = {
+        .source = params->source,
+        .text = params->text,
+        .defines = params->defines,
+        .define_count = params->define_count,
+        .search = kernel->slot->search,
+    };
+    kernel->arena = arena_create();
+    if (kernel->arena == NULL)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a kernel");
+    if (!shader_load(&shader, &kernel->shader, error))
+        return false;
+    if (!reflect_spirv(kernel->shader.words, kernel->shader.word_count, kernel->arena,
+                       &kernel->reflection, error)) {
+        error_prefix(error, "kernel '%s'", kernel->shader.name);
+        return false;
+    }
+    const struct reflection *reflection = &kernel->reflection;
+    if (!check_features(kernel, error) || !check_interface(kernel, error))
+        return false;
+    if (reflection->binding_count > 0)
+        kernel->set_count = reflection->bindings[reflection->binding_count - 1].set + 1;
+    return true;
+}
+
+struct assay_kernel *assay_kernel_create(struct assay_slot *slot,
+                                         const struct assay_kernel_params *params,
+                                         struct assay_error *error)
+{
+    struct specialisation constants;
+    if (params->size < sizeof(*params)) {
+        assay_fail(error, ASSAY_INVALID, "assay_kernel_params.size is %zu, wanted is %zu",
+                   params->size, sizeof(*params));
+        return NULL;
+    }
+    if (slot->device == NULL) {
+        assay_fail(error, ASSAY_INVALID, "a workload without a device cannot have kernels");
+        return NULL;
+    }
+    struct assay_kernel *kernel = calloc(1, sizeof(*kernel));
+    if (kernel == NULL) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a kernel");
+        return NULL;
+    }
+    kernel->slot = slot;
+    kernel->device = slot->device;
+    if (!load(kernel, params, error) || !take_constants(kernel, params, &constants, error) ||
+        !check_local_size(kernel, error))
+        goto fail;
+    for (unsigned m = 0; m < kernel->device->member_count; m++)
+        if (!create_layout(kernel, m, error) || !create_pipeline(kernel, m, &constants, error))
+            goto fail;
+    kernel->next = slot->kernels;
+    slot->kernels = kernel;
+    return kernel;
+fail:
+    assay_kernel_destroy(&kernel);
+    return NULL;
+}
+
+/* Recordings that use it were waited for when they ended; after a lost device nothing is freed. */
+static void destroy_member(struct assay_kernel *kernel, unsigned m)
+{
+    struct vulkan_device *member = kernel->device->members[m];
+    member->vk.vkDestroyPipeline(member->handle, kernel->pipeline[m], NULL);
+    member->vk.vkDestroyPipelineLayout(member->handle, kernel->layout[m], NULL);
+    for (uint32_t set = 0; kernel->set_layouts[m] != NULL && set < kernel->set_count; set++)
+        member->vk.vkDestroyDescriptorSetLayout(member->handle, kernel->set_layouts[m][set], NULL);
+}
+
+void assay_kernel_destroy(struct assay_kernel **kernel)
+{
+    if (kernel == NULL || *kernel == NULL)
+        return;
+    struct assay_kernel *gone = *kernel;
+    for (struct assay_kernel **at = &gone->slot->kernels; *at != NULL; at = &(*at)->next)
+        if (*at == gone) {
+            *at = gone->next;
+            break;
+        }
+    if (!gone->device->lost)
+        for (unsigned m = 0; m < gone->device->member_count; m++)
+            destroy_member(gone, m);
+    shader_free(&gone->shader);
+    arena_destroy(&gone->arena);
+    free(gone);
+    *kernel = NULL;
+}
+
+void assay_kernel_local_size(const struct assay_kernel *kernel, uint32_t local_size[3])
+{
+    memcpy(local_size, kernel->local_size, sizeof(kernel->local_size));
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* A Vulkan layer that makes a device misbehave: for tests of what assay does then. Chosen by the
+ * environment: ASSAY_FAULT_NAME=TEXT     device name, driver name and driver info are TEXT (any
+ * bytes) ASSAY_FAULT_SUBMIT=KIND   the submit number ASSAY_FAULT_AT (from 1; default 1) of each
+ * device: `lost` returns VK_ERROR_DEVICE_LOST, `crash` aborts the process, `hang` never signals its
+ * fence ASSAY_FAULT_COPY=wrong    buffer copies leave out their last byte ASSAY_FAULT_MEMORY=none
+ * every allocation fails with VK_ERROR_OUT_OF_DEVICE_MEMORY One instance and one device a process;
+ * not thread-safe. */
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan_core.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct {
+    PFN_vkGetInstanceProcAddr instance_proc;
+    PFN_vkGetDeviceProcAddr device_proc;
+    PFN_vkCreateDevice create_device;
+    PFN_vkGetPhysicalDeviceProperties get_properties;
+    PFN_vkGetPhysicalDeviceProperties2 get_properties2;
+    PFN_vkQueueSubmit queue_submit;
+    PFN_vkCmdCopyBuffer copy_buffer;
+    PFN_vkAllocateMemory allocate_memory;
+    unsigned long submits;
+} state;
+
+static bool wants(const char *variable, const char *value)
+{
+    const char *set = getenv(variable);
+    return set && strcmp(set, value) == 0;
+}
+
+static bool submit_is_due(void)
+{
+    const char *at = getenv("ASSAY_FAULT_AT");
+    return ++state.submits == (at ? strtoul(at, NULL, 10) : 1);
+}
+
+static void rename_text(char *text, size_t size)
+{
+    const char *name = getenv("ASSAY_FAULT_NAME");
+    if (name)
+        snprintf(text, size, "%s", name);
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice physical,
+                                                 VkPhysicalDeviceProperties *properties)
+{
+    state.get_properties(physical, properties);
+    rename_text(properties->deviceName, sizeof(properties->deviceName));
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice physical,
+                                                  VkPhysicalDeviceProperties2 *properties)
+{
+    state.get_properties2(physical, properties);
+    rename_text(properties->properties.deviceName, sizeof(properties->properties.deviceName));
+    for (VkBaseOutStructure *next = properties->pNext; next; next = next->pNext) {
+        if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
+            VkPhysicalDeviceDriverProperties *driver = (VkPhysicalDeviceDriverProperties *)next;
+            rename_text(driver->driverName, sizeof(driver->driverName));
+            rename_text(driver->driverInfo, sizeof(driver->driverInfo));
+        } else if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
+            VkPhysicalDeviceVulkan12Properties *all = (VkPhysicalDeviceVulkan12Properties *)next;
+            rename_text(all->driverName, sizeof(all->driverName));
+            rename_text(all->driverInfo, sizeof(all->driverInfo));
+        }
+    }
+}
+
+/* A submit without its work and without its fence: whoever waits for it waits for ever. */
+static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count,
+                                                   const VkSubmitInfo *submits, VkFence fence)
+{
+    if (getenv("ASSAY_FAULT_SUBMIT") && submit_is_due()) {
+        if (wants("ASSAY_FAULT_SUBMIT", "lost"))
+            return VK_ERROR_DEVICE_LOST;
+        if (wants("ASSAY_FAULT_SUBMIT", "crash"))
+            abort();
+        if (wants("ASSAY_FAULT_SUBMIT", "hang"))
+            return VK_SUCCESS;
+    }
+    return state.queue_submit(queue, count, submits, fence);
+}
+
+static VKAPI_ATTR void VKAPI_CALL copy_buffer(VkCommandBuffer commands, VkBuffer from, VkBuffer to,
+                                              uint32_t count, const VkBufferCopy *regions)
+{
+    VkBufferCopy first = regions[0];
+    if (wants("ASSAY_FAULT_COPY", "wrong") && count == 1 && first.size > 1) {
+        first.size--;
+        regions = &first;
+    }
+    state.copy_buffer(commands, from, to, count, regions);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device,
+                                                      const VkMemoryAllocateInfo *info,
+                                                      const VkAllocationCallbacks *callbacks,
+                                                      VkDeviceMemory *memory)
+{
+    if (wants("ASSAY_FAULT_MEMORY", "none"))
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return state.allocate_memory(device, info, callbacks, memory);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
+                                                      const VkAllocationCallbacks *callbacks,
+                                                      VkInstance *instance)
+{
+    VkLayerInstanceCreateInfo *chain = (VkLayerInstanceCreateInfo *)info->pNext;
+    while (chain && !(chain->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO &&
+                      chain->function == VK_LAYER_LINK_INFO))
+        chain = (VkLayerInstanceCreateInfo *)chain->pNext;
+    if (!chain)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    state.instance_proc = chain->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    chain->u.pLayerInfo = chain->u.pLayerInfo->pNext;
+    PFN_vkCreateInstance next = (PFN_vkCreateInstance)state.instance_proc(VK_NULL_HANDLE,
+                                                                          "vkCreateInstance");
+    VkResult result = next(info, callbacks, instance);
+    if (result != VK_SUCCESS)
+        return result;
+    /* Asked for now: later the loader answers with the top of the chain, which is this layer. */
+    PFN_vkGetInstanceProcAddr proc = state.instance_proc;
+    state.create_device = (PFN_vkCreateDevice)proc(*instance, "vkCreateDevice");
+    state.get_properties = (PFN_vkGetPhysicalDeviceProperties)proc(*instance,
+                                                                   "vkGetPhysicalDeviceProperties");
+    state.get_properties2 = (PFN_vkGetPhysicalDeviceProperties2)proc(
+        *instance, "vkGetPhysicalDeviceProperties2");
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
+                                                    const VkDeviceCreateInfo *info,
+                                                    const VkAllocationCallbacks *callbacks,
+                                                    VkDevice *device)
+{
+    VkLayerDeviceCreateInfo *chain = (VkLayerDeviceCreateInfo *)info->pNext;
+    while (chain && !(chain->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO &&
+                      chain->function == VK_LAYER_LINK_INFO))
+        chain = (VkLayerDeviceCreateInfo *)chain->pNext;
+    if (!chain)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    state.device_proc = chain->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+    chain->u.pLayerInfo = chain->u.pLayerInfo->pNext;
+    VkResult result = state.create_device(physical, info, callbacks, device);
+    if (result == VK_SUCCESS) {
+        state.submits = 0;
+        state.queue_submit = (PFN_vkQueueSubmit)state.device_proc(*device, "vkQueueSubmit");
+        state.copy_buffer = (PFN_vkCmdCopyBuffer)state.device_proc(*device, "vkCmdCopyBuffer");
+        state.allocate_memory = (PFN_vkAllocateMemory)state.device_proc(*device,
+                                                                        "vkAllocateMemory");
+    }
+    return result;
+}
+
+static PFN_vkVoidFunction get_device_proc(VkDevice device, const char *name);
+static PFN_vkVoidFunction get_instance_proc(VkInstance instance, const char *name);
+
+static PFN_vkVoidFunction own_function(const char *name)
+{
+    static const struct {
+        const char *name;
+        PFN_vkVoidFunction function;
+    } table[] = {
+        {"vkGetInstanceProcAddr", (PFN_vkVoidFunction)get_instance_proc},
+        {"vkGetDeviceProcAddr", (PFN_vkVoidFunction)get_device_proc},
+        {"vkCreateInstance", (PFN_vkVoidFunction)create_instance},
+        {"vkCreateDevice", (PFN_vkVoidFunction)create_device},
+        {"vkGetPhysicalDeviceProperties", (PFN_vkVoidFunction)get_properties},
+        {"vkGetPhysicalDeviceProperties2", (PFN_vkVoidFunction)get_properties2},
+        {"vkGetPhysicalDeviceProperties2KHR", (PFN_vkVoidFunction)get_properties2},
+        {"vkQueueSubmit", (PFN_vkVoidFunction)queue_submit},
+        {"vkCmdCopyBuffer", (PFN_vkVoidFunction)copy_buffer},
+        {"vkAllocateMemory", (PFN_vkVoidFunction)allocate_memory},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        if (strcmp(name, table[i].name) == 0)
+            return table[i].function;
+    }
+    return NULL;
+}
+
+static PFN_vkVoidFunction get_device_proc(VkDevice device, const char *name)
+{
+    PFN_vkVoidFunction own = own_function(name);
+    return own ? own : state.device_proc(device, name);
+}
+
+static PFN_vkVoidFunction get_instance_proc(VkInstance instance, const char *name)
+{
+    PFN_vkVoidFunction own = own_function(name);
+    if (own || !state.instance_proc)
+        return own;
+    return state.instance_proc(instance, name);
+}
+
+EXPORT VkResult vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *version);
+EXPORT VkResult vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *version)
+{
+    if (version->loaderLayerInterfaceVersion < 2)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    version->loaderLayerInterfaceVersion = 2;
+    version->pfnGetInstanceProcAddr = get_instance_proc;
+    version->pfnGetDeviceProcAddr = get_device_proc;
+    version->pfnGetPhysicalDeviceProcAddr = NULL;
+    return VK_SUCCESS;
+}

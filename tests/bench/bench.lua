@@ -1,0 +1,234 @@
+-- SPDX-License-Identifier: MIT
+-- The figures of ci/bench (which builds what this runs). Run from the root of the checkout.
+
+local json, only, quick = false, nil, false
+do
+  local i = 1
+  while arg[i] do
+    if arg[i] == "--json" then json = true
+    elseif arg[i] == "--quick" then quick = true
+    elseif arg[i] == "--only" and arg[i + 1] then
+      i = i + 1
+      only = arg[i]
+    else
+      io.stderr:write("ci/bench: unknown argument '", arg[i], "'; see ci/bench --help\n")
+      os.exit(2)
+    end
+    i = i + 1
+  end
+end
+
+local programs, assay = "build/tests/bench/", "build/assay"
+
+local function capture(command)
+  local pipe = assert(io.popen(command))
+  local text = pipe:read("a")
+  return text, pipe:close()
+end
+
+local scratch = capture("mktemp -d"):gsub("\n", "")
+local environment = ("env XDG_CACHE_HOME=%s/cache MESA_SHADER_CACHE_DIR=%s/mesa LC_ALL=C "):format(scratch, scratch)
+os.execute(("mkdir -p %s/cache %s/mesa"):format(scratch, scratch))
+
+local function fail(text)
+  io.stderr:write("ci/bench: ", text, "\n")
+  os.execute("rm -rf " .. scratch)
+  os.exit(2)
+end
+
+local function median(values)
+  table.sort(values)
+  local n = #values
+  assert(n > 0)
+  return n % 2 == 1 and values[(n + 1) // 2] or (values[n // 2] + values[n // 2 + 1]) / 2
+end
+
+-- Numbers that a program prints.
+local function numbers(command)
+  local text, fine = capture(environment .. command)
+  if not fine then fail("failed: " .. command .. "\n" .. text) end
+  local values = {}
+  for word in text:gmatch("%S+") do values[#values + 1] = assert(tonumber(word), text) end
+  return values
+end
+
+-- Runs a command: {status, wall_s, cpu_s, own_kb, children_kb}. `expect`: the exit status that is right.
+local function rusage(command, options, expect)
+  local got = numbers(("%srusage -o %s/output %s %s"):format(programs, scratch, options or "", command))
+  if got[1] ~= (expect or 0) then
+    local file = io.open(scratch .. "/output")
+    fail(("exit status %d: %s\n%s"):format(got[1], command, file and file:read("a"):sub(-2000) or ""))
+  end
+  return { wall = got[2] / 1e9, cpu = got[3] / 1e9, own_kb = got[4], children_kb = got[5] }
+end
+
+local runs = 0
+local function output_directory()
+  runs = runs + 1
+  os.execute(("rm -rf %s/out%d"):format(scratch, runs - 1))
+  return ("%s/out%d"):format(scratch, runs)
+end
+
+local device = os.getenv("ASSAY_BENCH_DEVICE")
+local device_option = device and (" --device '" .. device .. "'") or ""
+
+local function write(name, text)
+  local path = scratch .. "/" .. name
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+local missed = 0
+local function report(figure, unit, value, limit, ratio, goal, holds)
+  if not holds then missed = missed + 1 end
+  if json then
+    print(('{"figure":"%s","unit":"%s","value":%.6g,"limit":%.6g,"ratio":%.4g,"goal":"%s","holds":%s}'):format(figure, unit,
+      value, limit, ratio, goal, tostring(holds)))
+  else
+    print(("%-46s %12.4g %12.4g %-5s %8.3f  %-22s %s"):format(figure, value, limit, unit, ratio, goal, holds and "yes" or "NO"))
+  end
+  io.stdout:flush()
+end
+
+local figures = {}
+local function figure(name, measure) figures[#figures + 1] = { name = name, measure = measure } end
+
+-- Copy by command against one thread's memcpy: medians of 20 processes.
+for _, mib in ipairs { 64, 256 } do
+  local name = ("copy by command, %d MiB"):format(mib)
+  figure(name, function()
+    local device_ns, host_ns, ratios = {}, {}, {}
+    for i = 1, quick and 5 or 20 do
+      local got = numbers(("%sbench_copy %d %d"):format(programs, mib << 20, mib > 64 and 5 or 9))
+      device_ns[i], host_ns[i], ratios[i] = got[1], got[2], got[3]
+    end
+    local bytes, ratio = mib << 20, median(ratios)
+    report(name, "GB/s", bytes / median(device_ns), bytes / median(host_ns), ratio, ">= 0.9, better 0.95", ratio >= 0.9)
+  end)
+end
+
+-- Cases of `null`.
+local function null_script(cases)
+  return write("null" .. cases .. ".lua", ([[
+local assay = require "assay"
+local replicas = {}
+for i = 1, %d do replicas[i] = assay.ns(1000 + i) end
+assay.experiment {
+  name = "null", workload = "null", vary = { compute = replicas },
+  check = function(r, expect) expect(r.compute.time):at_least("1 us") end,
+}
+]]):format(cases))
+end
+
+local function null_run(cases, options)
+  return rusage(("%s run %s -o %s"):format(assay, null_script(cases), output_directory()), "-c 0 " .. (options or ""))
+end
+
+figure("10,000 null cases, wall time", function()
+  local walls = {}
+  for i = 1, quick and 1 or 3 do walls[i] = null_run(10000).wall end
+  local wall = median(walls)
+  report("10,000 null cases, wall time", "s", wall, 3, wall / 3, "<= 3 s on one core", wall <= 3)
+end)
+
+figure("10,000 null cases, memory growth", function()
+  local small, large = null_run(100, "-m"), null_run(10000, "-m")
+  for _, who in ipairs { { "supervisor", "own_kb" }, { "worker", "children_kb" } } do
+    local growth = (large[who[2]] - small[who[2]]) * 1024 / 1e6
+    report("10,000 null cases, memory growth, " .. who[1], "MB", growth, 30, growth / 30, "< 30 MB over 100 cases", growth < 30)
+  end
+end)
+
+figure("null cases to 100,000, marginal cost", function()
+  -- CPU time of all processes: less of the machine's other work in it than in wall time.
+  local near, far = {}, {}
+  for i = 1, quick and 1 or 9 do near[i] = (null_run(2000).cpu - null_run(1000).cpu) / 1000 * 1e6 end
+  for i = 1, quick and 1 or 3 do far[i] = (null_run(100000).cpu - null_run(90000).cpu) / 10000 * 1e6 end
+  local value, limit = median(far), median(near)
+  report("null cases to 100,000, marginal cost", "us", value, limit, value / limit, "<= 1.3 x that at 1,000",
+    value <= 1.3 * limit)
+end)
+
+figure("overhead of a sample", function()
+  local assay_ns, raw_ns, difference = {}, {}, {}
+  for i = 1, quick and 3 or 9 do
+    local got = numbers(programs .. "bench_overhead " .. (quick and 50 or 200))
+    assay_ns[i], raw_ns[i], difference[i] = got[1] / 1000, got[2] / 1000, got[3] / 1000
+  end
+  local added = median(difference)
+  report("overhead of a sample (value, raw loop)", "us", median(assay_ns), median(raw_ns), median(assay_ns) / median(raw_ns),
+    ("< 2 us added; is %.2f"):format(added), added < 2)
+end)
+
+-- Against vulkaninfo --summary, in turn.
+local function against_vulkaninfo(name, command, most, times)
+  local mine, other, ratios = {}, {}, {}
+  for i = 0, times do
+    local b = rusage("vulkaninfo --summary").wall
+    local a = rusage(command()).wall
+    if i > 0 then mine[i], other[i], ratios[i] = a * 1000, b * 1000, a / b end -- the first is a warm-up
+  end
+  local ratio = median(ratios)
+  report(name, "ms", median(mine), median(other), ratio, ("<= %.1f x vulkaninfo"):format(most), ratio <= most)
+end
+
+figure("assay devices", function()
+  against_vulkaninfo("assay devices", function() return assay .. " devices" end, 1.1, quick and 11 or 41)
+end)
+
+figure("a script with one small copy", function()
+  local script = write("small.lua", [[
+local assay = require "assay"
+assay.experiment { name = "small copy", workload = "copy", fixed = { bytes = "64 KiB" },
+  check = function(r, expect) expect(r.copy.rate):at_least("1 MB/s") end }
+]])
+  against_vulkaninfo("a script with one small copy, --quick", function()
+    return ("%s run %s --quick%s -o %s"):format(assay, script, device_option, output_directory())
+  end, 2.0, quick and 11 or 41)
+end)
+
+figure("shaders compiled by a second run", function()
+  local script = write("shader.lua", [[
+local assay = require "assay"
+assay.experiment { name = "shader copy", workload = "copy",
+  fixed = { bytes = "64 KiB", method = "shader", direction = "device" } }
+]])
+  local function compiled()
+    local directory = output_directory()
+    rusage(("%s run %s --quick%s -o %s"):format(assay, script, device_option, directory))
+    local fresh, all = 0, 0
+    for line in io.lines(directory .. "/journal.jsonl") do
+      if line:find('"kind":"case"', 1, true) then
+        for cached in line:gmatch('"cached":(%a+)') do
+          all = all + 1
+          if cached == "false" then fresh = fresh + 1 end
+        end
+      end
+    end
+    if all == 0 then fail("the journal tells of no shader") end
+    return fresh
+  end
+  os.execute("rm -rf " .. scratch .. "/cache")
+  local first, second = compiled(), compiled()
+  report("shaders compiled by a second run (first run)", "", second, first, second / math.max(first, 1), "0, and some at first",
+    second == 0 and first > 0)
+end)
+
+if not json then
+  print(("%-46s %12s %12s %-5s %8s  %-22s %s"):format("figure", "value", "limit", "unit", "ratio", "goal", "holds"))
+end
+local any = false
+for _, entry in ipairs(figures) do
+  if not only or entry.name:find(only, 1, true) then
+    any = true
+    entry.measure()
+  end
+end
+os.execute("rm -rf " .. scratch)
+if not any then
+  io.stderr:write("ci/bench: no figure has '", only, "' in its name\n")
+  os.exit(2)
+end
+os.exit(missed == 0)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a worker: what it keeps between requests. */
+#ifndef RUN_SESSION_H
+#define RUN_SESSION_H
+
+#include "base/channel.h"
+#include "experiment/registry.h"
+#include "vulkan/device.h"
+#include "vulkan/shader.h"
+
+struct session_device {
+    size_t index;                /* in the inventory */
+    struct assay_device *device; /* kept open until the worker ends */
+    struct text record;          /* members of the record's `device` after `selector`, as JSON */
+};
+
+struct session {
+    struct channel *channel;
+    struct registry *registry;
+    bool validate;
+    struct arena *arena;         /* of the search path */
+    struct shader_search search; /* directories never NULL */
+    struct vulkan_instance *instance;
+    struct assay_error no_instance; /* why there is none, once that is known */
+    json_t *inventory;
+    struct session_device *devices;
+    size_t device_count;
+    struct text line; /* an answer; reused */
+    bool ended;       /* after `quit`, or when the device cannot be used any more */
+};
+
+/* The instance and its inventory, made at the first call. */
+bool session_open_vulkan(struct session *session, struct assay_error *error);
+/* The device that the selector (NULL: the default) means; opened at its first use. */
+struct session_device *session_open_device(struct session *session, const char *selector,
+                                           struct assay_error *error);
+/* The answer to `devices`, as a tree. New reference; NULL with error. */
+json_t *session_describe_devices(struct session *session, struct assay_error *error);
+void session_close_devices(struct session *session);
+
+/* Runs the case and writes its records. False when the supervisor cannot be reached. */
+bool session_case(struct session *session, const json_t *request, struct assay_error *error);
+
+#endif

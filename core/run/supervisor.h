@@ -21,8 +21,7 @@ struct supervisor;
 struct supervisor *supervisor_create(const struct supervisor_params *params,
                                      struct assay_error *error);
 void supervisor_destroy(struct supervisor **supervisor);
-/* Where workers log and search shaders from now on (known only after the script is read). A running
- * worker keeps its log. */
+/* Where workers log and search shaders from now on (known only after the script is read). */
 bool supervisor_configure(struct supervisor *supervisor, const struct supervisor_params *params,
                           struct assay_error *error);
 
@@ -45,9 +44,11 @@ struct supervisor_events {
 };
 
 /* Runs all selected cases in order. A case that fails is a record, not a failure of this function;
- * it fails when the journal cannot be written or no worker can be started. Two deaths before the
- * first answer of a case give that case the status and go on. A signal (SIGINT, SIGTERM) seen
- * through *interrupted stops before the next case. */
+ * it fails when the journal cannot be written or no worker can be started (two in a row that die
+ * before they take a request). A worker that dies while a case runs gives that case the status
+ * `crash`; one that is silent past the deadline is killed and gives it `timeout`. A signal (SIGINT,
+ * SIGTERM) seen through *interrupted stops: the case that runs gets two seconds to end, else its
+ * worker is killed and it has no record. */
 bool supervisor_run(struct supervisor *supervisor, const struct plan *plan,
                     struct journal_writer *journal, const struct supervisor_events *events,
                     const volatile int *interrupted, struct assay_error *error);

@@ -2,7 +2,6 @@
 #include "run/worker.h"
 
 #include "base/json.h"
-#include "base/os.h"
 #include "run/session.h"
 
 #include <errno.h>
@@ -157,8 +156,7 @@ int worker_main(void)
     struct session *session = calloc(1, sizeof(*session));
     if (!session)
         return EXIT_FAILURE;
-    /* A Ctrl-C is the supervisor's to answer; a supervisor that is gone shows as a failed write. */
-    signal(SIGINT, SIG_IGN);
+    /* A supervisor that is gone shows as a failed write. */
     signal(SIGPIPE, SIG_IGN);
     struct assay_error error = {0};
     bool ok = session_start(session, &error) && session_serve(session, &error);

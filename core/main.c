@@ -58,9 +58,9 @@ static int unknown_command(const char *name)
     struct text message = {0};
     text_addf(&message, "assay: unknown %s '%s'", name[0] == '-' ? "option" : "subcommand", name);
     if (near) {
-        text_addf(&message, "; did you mean '%s'?", near);
+        text_addf(&message, " (did you mean '%s'?)", near);
     }
-    text_add(&message, near ? " There are " : "; there are ");
+    text_add(&message, "; there are ");
     text_add_list(&message, names, COMMAND_COUNT);
     fprintf(stderr, "%s\n", text_string(&message));
     text_free(&message);

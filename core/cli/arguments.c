@@ -132,7 +132,7 @@ static int refused(const struct arguments *arguments, const char *word)
         text_clear(&message);
         text_addf(&message, "option '--%s' takes no value", near);
     } else if (near) {
-        text_addf(&message, "; did you mean '--%s'?", near);
+        text_addf(&message, " (did you mean '--%s'?)", near);
     }
     int status = wrong(arguments, text_string(&message));
     text_free(&name);

@@ -21,8 +21,9 @@ struct fixture {
     size_t index; /* of the device chosen */
 };
 
-/* False with the reason on stdout when there is no device or no layer: exit with SKIPPED. */
-static inline bool fixture_open(struct fixture *fixture)
+/* 0, or the exit status to end with: SKIPPED without a device or without the layer, 1 for the rest;
+ * the reason is on stdout. */
+static inline int fixture_open(struct fixture *fixture)
 {
     struct assay_error error = {0};
     const struct vulkan_instance_params params = {.validate = true};
@@ -31,11 +32,12 @@ static inline bool fixture_open(struct fixture *fixture)
     const bool ok = inventory &&
                     vulkan_select(inventory, getenv("ASSAY_TEST_DEVICE"), &fixture->index, &error);
     json_decref(inventory);
-    if (!ok) {
-        printf("skipped: %s\n", error.text);
-        vulkan_instance_destroy(&fixture->instance);
-    }
-    return ok;
+    if (ok)
+        return 0;
+    const bool absent = error.status == ASSAY_NO_DEVICE || error.status == ASSAY_INVALID;
+    printf("%s: %s\n", absent ? "skipped" : "failed", error.text);
+    vulkan_instance_destroy(&fixture->instance);
+    return absent ? SKIPPED : 1;
 }
 
 static inline void fixture_assert_quiet(struct fixture *fixture)

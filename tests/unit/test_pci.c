@@ -25,7 +25,7 @@ static int remove_entry(const char *path, const struct stat *status, int flag, s
 
 static void make_directory(const char *path)
 {
-    char full[512];
+    char full[1024];
     snprintf(full, sizeof(full), "%s/%s", root, path);
     assert_int_equal(mkdir(full, 0700), 0);
 }
@@ -69,7 +69,7 @@ static void add(const char *address, const char *class, const char *vendor, cons
     write_file(address, "device", device);
     if (!driver)
         return;
-    char link[512], target[512];
+    char link[1024], target[512];
     snprintf(link, sizeof(link), "%s/%s/driver", root, path);
     snprintf(target, sizeof(target), "../../../bus/pci/drivers/%s", driver);
     assert_int_equal(symlink(target, link), 0);

@@ -15,10 +15,13 @@ struct catalog {
 };
 
 const char *const catalog_reserved_names[] = {
-    "p",       "status",       "reason",     "device",       "time",          "submit_time",
-    "latency", "device_time",  "period",     "serial_time",  "host_cpu_time", "verification",
-    "sensors", "ideal_period", "efficiency", "extra_memory", "bottleneck",    "floor",
-    "what_if", "workload",     "schedule",   "replica",      "experiment",    "id",
+    "p",          "status",       "reason",        "device",
+    "time",       "submit_time",  "latency",       "device_time",
+    "period",     "serial_time",  "host_cpu_time", "verification",
+    "sensors",    "ideal_period", "efficiency",    "extra_memory",
+    "bottleneck", "floor",        "what_if",       "one",
+    "where",      "each",         "groups",        "workload",
+    "schedule",   "replica",      "experiment",    "id",
     NULL};
 
 static bool stages_read(struct catalog *catalog, struct catalog_workload *workload,

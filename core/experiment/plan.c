@@ -313,6 +313,29 @@ static bool refuse_twice(const struct plan *plan, const struct plan_case *item,
     return false;
 }
 
+const struct plan_case *plan_find(const struct plan *plan, const struct hash128 *id)
+{
+    const struct plan_inside *inside = (const struct plan_inside *)plan;
+    if (!inside->slot_count)
+        return NULL;
+    uint32_t slot = inside->slots[slot_of(inside, id)];
+    return slot ? &plan->cases[slot - 1] : NULL;
+}
+
+bool plan_has_case(struct plan *plan, const struct plan_case *item, bool *has,
+                   struct assay_error *error)
+{
+    struct plan_inside *inside = (struct plan_inside *)plan;
+    struct plan_case copy = *item;
+    copy.experiment = (uint32_t)plan->experiment_count - 1;
+    text_clear(&inside->canonical);
+    if (!plan_case_canonical(plan, &copy, &inside->canonical, error))
+        return false;
+    struct hash128 id = hash_bytes(inside->canonical.data, inside->canonical.length);
+    *has = plan_find(plan, &id) != NULL;
+    return true;
+}
+
 /* The name that the previous case has, so that many cases share one copy. */
 static const char *device_copy(struct plan *plan, const char *device)
 {

@@ -65,6 +65,11 @@ bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experi
  * axis) is ASSAY_INVALID. Seed: derived from the run's seed and the id's content, so that it does
  * not depend on the order. The id does not hold the derived seed but the run's. */
 bool plan_add_case(struct plan *plan, const struct plan_case *item, struct assay_error *error);
+/* The case of this id or NULL. */
+const struct plan_case *plan_find(const struct plan *plan, const struct hash128 *id);
+/* Whether the last experiment has a case with these settings already. */
+bool plan_has_case(struct plan *plan, const struct plan_case *item, bool *has,
+                   struct assay_error *error);
 /* Canonical JSON whose XXH3-128 is the id:
  * {"device","experiment","params","replica","schedule","seed","version","workload"}. */
 bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, struct text *out,

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT */
+/* The cases of an experiment in a summary: all:one{...}, all:where{...}, all:each(), columns. */
+#include "script/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CASES "assay.cases"
+#define COLUMN "assay.cases.stage"
+#define SERIES "assay.series"
+#define MAX_MATCHES 64
+#define SHOWN_CASES 4
+
+struct cases {
+    unsigned generation;
+    uint32_t count;
+    const struct plan_case *items[];
+};
+
+struct column { /* all.copy, waiting for .rate; its cases stand in the user value */
+    const char *stage;
+};
+
+enum match_kind { MATCH_OPTION, MATCH_WORKLOAD, MATCH_DEVICE, MATCH_REPLICA, MATCH_SCHEDULE };
+struct match { /* one name of { bytes = "4 KiB" }; option values are parsed for each workload */
+    const char *name;
+    enum match_kind kind;
+    const struct catalog_workload *workload; /* for which `option` and `value` hold */
+    int option;                              /* -1: this workload has no such parameter */
+    struct option_value value;
+};
+
+static const char *const methods[] = {"one", "where", "each", "groups"};
+
+static struct cases *cases_check(lua_State *L, int index)
+{
+    struct cases *cases = luaL_testudata(L, index, CASES);
+    const struct judging *judging = &script_of(L)->judging;
+    if (!cases)
+        script_fail(L, "methods of cases are called with a colon: all:one{...}, all:where{...}");
+    if (!judging->judge || judging->generation != cases->generation)
+        script_fail(L, "these cases are gone: they can be looked at only in the summary that got "
+                       "them");
+    return cases;
+}
+
+static struct cases *cases_new(lua_State *L, size_t room)
+{
+    struct cases *cases = lua_newuserdatauv(L, sizeof(*cases) + room * sizeof(cases->items[0]), 0);
+    cases->generation = script_of(L)->judging.generation;
+    cases->count = 0;
+    luaL_setmetatable(L, CASES);
+    return cases;
+}
+
+void cases_push_all(lua_State *L, uint32_t experiment)
+{
+    const struct plan *plan = script_of(L)->plan;
+    const struct plan_experiment *of = &plan->experiments[experiment];
+    struct cases *cases = cases_new(L, of->case_count);
+    for (size_t i = 0; i < of->case_count; i++)
+        cases->items[cases->count++] = &plan->cases[of->first_case + i];
+}
+
+/* The value of a parameter of a case, its default when it is not set. */
+static struct option_value case_value(lua_State *L, const struct plan_case *item, int option)
+{
+    struct option_value value;
+    struct assay_error error = {0};
+    for (uint32_t i = 0; i < item->setting_count; i++) {
+        if (item->settings[i].option == (uint32_t)option)
+            return item->settings[i].value;
+    }
+    if (!option_default(item->workload->options[option], script_scratch(L), &value, &error))
+        script_raise(L, &error);
+    return value;
+}
+
+static enum match_kind match_kind_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum match_kind kind;
+    } kinds[] = {{"workload", MATCH_WORKLOAD},
+                 {"device", MATCH_DEVICE},
+                 {"replica", MATCH_REPLICA},
+                 {"schedule", MATCH_SCHEDULE}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(kinds[i].name, name) == 0)
+            return kinds[i].kind;
+    }
+    return MATCH_OPTION;
+}
+
+/* The names of the table at index 2, sorted. */
+static size_t matches_read(lua_State *L, const char *method, struct match *matches)
+{
+    size_t count = 0;
+    if (lua_type(L, 2) != LUA_TTABLE)
+        script_fail(L, "%s: a table of parameters is wanted: all:%s{ bytes = \"4 KiB\" }", method,
+                    method);
+    for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            script_fail(L, "%s: [%s] is no name of a parameter", method,
+                        luaL_tolstring(L, -2, NULL));
+        if (count == MAX_MATCHES)
+            script_fail(L, "%s: more than %d names", method, MAX_MATCHES);
+        const char *name = lua_tostring(L, -2);
+        size_t at = count++;
+        for (; at > 0 && strcmp(matches[at - 1].name, name) > 0; at--)
+            matches[at] = matches[at - 1];
+        matches[at] = (struct match){.name = name, .kind = match_kind_of(name)};
+    }
+    return count;
+}
+
+/* Parses the wanted value for the workload of a case, once for each workload in a row. */
+static void match_prepare(lua_State *L, struct match *match,
+                          const struct catalog_workload *workload)
+{
+    struct assay_error error = {0};
+    if (match->workload == workload)
+        return;
+    match->workload = workload;
+    match->option = option_find(workload->options, match->name);
+    if (match->option < 0)
+        return;
+    lua_getfield(L, 2, match->name);
+    if (!value_for_option(L, lua_gettop(L), workload->options[match->option], script_scratch(L),
+                          &match->value, &error))
+        script_raise(L, &error);
+    lua_pop(L, 1);
+}
+
+static bool matches_special(lua_State *L, const struct match *match, const struct plan_case *item)
+{
+    bool good = false;
+    int type = lua_getfield(L, 2, match->name);
+    switch (match->kind) {
+    case MATCH_REPLICA:
+        good = lua_isinteger(L, -1) && lua_tointeger(L, -1) == (lua_Integer)item->replica;
+        break;
+    case MATCH_WORKLOAD:
+        good = type == LUA_TSTRING && strcmp(lua_tostring(L, -1), item->workload->name) == 0;
+        break;
+    case MATCH_DEVICE:
+        good = type == LUA_TSTRING && item->device &&
+               strcmp(lua_tostring(L, -1), item->device) == 0;
+        break;
+    case MATCH_SCHEDULE:
+        good = type == LUA_TSTRING && strcmp(lua_tostring(L, -1), "serial") == 0;
+        break;
+    case MATCH_OPTION:
+        break;
+    }
+    lua_pop(L, 1);
+    return good;
+}
+
+static bool match_all(lua_State *L, struct match *matches, size_t count,
+                      const struct plan_case *item)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (matches[i].kind != MATCH_OPTION) {
+            if (!matches_special(L, &matches[i], item))
+                return false;
+            continue;
+        }
+        match_prepare(L, &matches[i], item->workload);
+        if (matches[i].option < 0)
+            return false;
+        struct option_value value = case_value(L, item, matches[i].option);
+        if (!option_value_equal(&value, &matches[i].value))
+            return false;
+    }
+    return true;
+}
+
+/* A name that no workload of the cases has is a slip, whatever the cases hold. */
+static void names_check(lua_State *L, const struct cases *cases, struct match *matches,
+                        size_t count)
+{
+    const struct plan_case *first = cases->count ? cases->items[0] : NULL;
+    for (size_t i = 0; i < count && first; i++) {
+        bool known = matches[i].kind != MATCH_OPTION;
+        for (uint32_t k = 0; k < cases->count && !known; k++) {
+            match_prepare(L, &matches[i], cases->items[k]->workload);
+            known = matches[i].option >= 0;
+        }
+        if (!known) {
+            struct assay_error error = {0};
+            option_unknown(first->workload->options, first->workload->name, matches[i].name,
+                           &error);
+            script_raise(L, &error);
+        }
+    }
+}
+
+static struct cases *select_cases(lua_State *L, const struct cases *cases, const char *method)
+{
+    struct match matches[MAX_MATCHES];
+    size_t count = matches_read(L, method, matches);
+    names_check(L, cases, matches, count);
+    struct cases *found = cases_new(L, cases->count);
+    for (uint32_t i = 0; i < cases->count; i++) {
+        if (match_all(L, matches, count, cases->items[i]))
+            found->items[found->count++] = cases->items[i];
+    }
+    return found;
+}
+
+static void add_labels(lua_State *L, const struct cases *cases, struct text *text)
+{
+    for (uint32_t i = 0; i < cases->count && i < SHOWN_CASES; i++) {
+        text_add(text, i ? "; " : "");
+        plan_case_label(script_of(L)->plan, cases->items[i], true, text);
+    }
+    if (cases->count > SHOWN_CASES)
+        text_addf(text, "; and %u more", (unsigned)(cases->count - SHOWN_CASES));
+}
+
+static int cases_one(lua_State *L)
+{
+    const struct cases *cases = cases_check(L, 1);
+    const struct cases *found = select_cases(L, cases, "one");
+    struct text text = {0};
+    if (found->count == 1) {
+        result_push(L, found->items[0]);
+        return 1;
+    }
+    if (found->count) {
+        text_addf(&text, "one: %u cases match, but one is wanted: ", (unsigned)found->count);
+        add_labels(L, found, &text);
+    } else {
+        text_add(&text, "one: no case matches; there are: ");
+        add_labels(L, cases, &text);
+    }
+    script_push_text(L, &text);
+    script_fail(L, "%s", lua_tostring(L, -1));
+}
+
+static int cases_where(lua_State *L)
+{
+    select_cases(L, cases_check(L, 1), "where");
+    return 1;
+}
+
+static int each_next(lua_State *L)
+{
+    const struct cases *cases = cases_check(L, lua_upvalueindex(1));
+    lua_Integer at = lua_tointeger(L, lua_upvalueindex(2));
+    if (at >= (lua_Integer)cases->count)
+        return 0;
+    lua_pushinteger(L, at + 1);
+    lua_replace(L, lua_upvalueindex(2));
+    result_push(L, cases->items[at]);
+    return 1;
+}
+
+static int cases_each(lua_State *L)
+{
+    cases_check(L, 1);
+    lua_settop(L, 1);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, each_next, 2);
+    return 1;
+}
+
+/* Adds the value of an axis as text that tells values apart. */
+static void add_key(lua_State *L, struct text *key, const struct plan_case *item, const char *name)
+{
+    int option = option_find(item->workload->options, name);
+    switch (match_kind_of(name)) {
+    case MATCH_WORKLOAD:
+        text_add(key, item->workload->name);
+        break;
+    case MATCH_DEVICE:
+        text_add(key, item->device ? item->device : "");
+        break;
+    case MATCH_REPLICA:
+        text_addf(key, "%u", (unsigned)item->replica);
+        break;
+    case MATCH_SCHEDULE:
+        text_add(key, "serial");
+        break;
+    case MATCH_OPTION:
+        if (option >= 0) {
+            struct option_value value = case_value(L, item, option);
+            option_value_add(key, item->workload->options[option], &value);
+        }
+        break;
+    }
+    text_add_char(key, '\n');
+}
+
+static int list_next(lua_State *L)
+{
+    lua_Integer at = lua_tointeger(L, lua_upvalueindex(2)) + 1;
+    lua_pushinteger(L, at);
+    lua_replace(L, lua_upvalueindex(2));
+    lua_geti(L, lua_upvalueindex(1), at);
+    return 1;
+}
+
+static void group_name_check(lua_State *L, const struct cases *cases, const char *name)
+{
+    bool known = match_kind_of(name) != MATCH_OPTION || cases->count == 0;
+    for (uint32_t k = 0; k < cases->count && !known; k++)
+        known = option_find(cases->items[k]->workload->options, name) >= 0;
+    if (known)
+        return;
+    const struct catalog_workload *workload = cases->items[0]->workload;
+    struct assay_error error = {0};
+    option_unknown(workload->options, workload->name, name, &error);
+    script_raise(L, &error);
+}
+
+/* all:groups("host_memory"): an iterator over collections that agree in the named axes, in order of
+ * first appearance. */
+static int cases_groups(lua_State *L)
+{
+    const struct cases *cases = cases_check(L, 1);
+    int names = lua_gettop(L);
+    if (names < 2)
+        script_fail(L, "groups: name the parameters that the cases of a group share");
+    for (int i = 2; i <= names; i++)
+        group_name_check(L, cases, luaL_checkstring(L, i));
+    lua_newtable(L); /* key -> number of its group */
+    uint32_t *group_of = script_alloc(L, (cases->count + 1) * sizeof(*group_of));
+    uint32_t *sizes = script_alloc(L, (cases->count + 1) * sizeof(*sizes)), groups = 0;
+    for (uint32_t i = 0; i < cases->count; i++) {
+        struct text key = {0};
+        for (int n = 2; n <= names; n++)
+            add_key(L, &key, cases->items[i], lua_tostring(L, n));
+        script_push_text(L, &key);
+        lua_pushvalue(L, -1);
+        if (lua_rawget(L, names + 1) == LUA_TNIL) {
+            lua_pushvalue(L, -2);
+            lua_pushinteger(L, groups++);
+            lua_rawset(L, names + 1);
+            group_of[i] = groups - 1;
+        } else {
+            group_of[i] = (uint32_t)lua_tointeger(L, -1);
+        }
+        sizes[group_of[i]]++;
+        lua_pop(L, 2);
+    }
+    lua_createtable(L, (int)groups, 0);
+    int list = lua_gettop(L);
+    struct cases **collections = script_alloc(L, (groups + 1) * sizeof(struct cases *));
+    for (uint32_t i = 0; i < groups; i++) {
+        collections[i] = cases_new(L, sizes[i]);
+        lua_rawseti(L, list, (lua_Integer)i + 1);
+    }
+    for (uint32_t i = 0; i < cases->count; i++) {
+        struct cases *group = collections[group_of[i]];
+        group->items[group->count++] = cases->items[i];
+    }
+    lua_pushvalue(L, list);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, list_next, 2);
+    return 1;
+}
+
+static void series_push(lua_State *L, const struct cases *cases, const char *name,
+                        struct dimension dimension)
+{
+    size_t bytes = sizeof(struct series) + cases->count * sizeof(cases->items[0]);
+    struct series *series = lua_newuserdatauv(L, bytes + strlen(name) + 1, 0);
+    series->count = cases->count;
+    series->dimension = dimension;
+    series->name = (char *)series + bytes;
+    series->generation = cases->generation;
+    memcpy((char *)series + bytes, name, strlen(name) + 1);
+    for (uint32_t i = 0; i < cases->count; i++)
+        series->cases[i] = cases->items[i];
+    luaL_setmetatable(L, SERIES);
+}
+
+struct series *series_test(lua_State *L, int index)
+{
+    return luaL_testudata(L, index, SERIES);
+}
+
+static int method_push(lua_State *L, const char *name)
+{
+    static const lua_CFunction functions[] = {cases_one, cases_where, cases_each, cases_groups};
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        if (strcmp(name, methods[i]) == 0) {
+            lua_pushcfunction(L, functions[i]);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void unknown_column(lua_State *L, const struct cases *cases, const char *name)
+{
+    const struct catalog_workload *workload = cases->count ? cases->items[0]->workload : NULL;
+    size_t stages = workload ? workload->stage_count : 0;
+    size_t extras = workload ? workload->extra_count : 0, count = 0;
+    const char **names = script_alloc(L,
+                                      (stages + extras + case_metric_count + 4) * sizeof(*names));
+    for (size_t i = 0; i < stages; i++)
+        names[count++] = workload->stages[i].name;
+    for (size_t i = 0; i < case_metric_count; i++)
+        names[count++] = case_metrics[i];
+    for (size_t i = 0; i < extras; i++)
+        names[count++] = workload->extras[i].name;
+    for (size_t i = 0; i < 4; i++)
+        names[count++] = methods[i];
+    script_unknown(L, "a collection of cases", "member", name, names, count);
+}
+
+static int cases_index(lua_State *L)
+{
+    const struct cases *cases = cases_check(L, 1);
+    struct dimension dimension = {0};
+    if (lua_isinteger(L, 2)) {
+        lua_Integer at = lua_tointeger(L, 2);
+        if (at < 1 || at > (lua_Integer)cases->count)
+            return 0;
+        result_push(L, cases->items[at - 1]);
+        return 1;
+    }
+    const char *name = luaL_tolstring(L, 2, NULL);
+    if (method_push(L, name))
+        return 1;
+    for (uint32_t i = 0; i < cases->count; i++) {
+        const struct catalog_workload *workload = cases->items[i]->workload;
+        if (i > 0 && workload == cases->items[i - 1]->workload)
+            continue;
+        enum member_kind kind = member_find(workload, name, &dimension);
+        if (kind == MEMBER_METRIC) {
+            series_push(L, cases, name, dimension);
+            return 1;
+        }
+        for (size_t k = 0; kind == MEMBER_STAGE && k < workload->stage_count; k++) {
+            if (strcmp(workload->stages[k].name, name) != 0)
+                continue;
+            struct column *column = lua_newuserdatauv(L, sizeof(*column), 1);
+            column->stage = workload->stages[k].name;
+            luaL_setmetatable(L, COLUMN);
+            lua_pushvalue(L, 1);
+            lua_setiuservalue(L, -2, 1);
+            return 1;
+        }
+    }
+    unknown_column(L, cases, name);
+    return 0;
+}
+
+static int cases_length(lua_State *L)
+{
+    lua_pushinteger(L, cases_check(L, 1)->count);
+    return 1;
+}
+
+static int column_index(lua_State *L)
+{
+    const struct column *column = luaL_checkudata(L, 1, COLUMN);
+    const char *name = luaL_tolstring(L, 2, NULL);
+    struct dimension dimension;
+    if (!stage_member(name, &dimension)) {
+        lua_pushfstring(L, "stage '%s'", column->stage);
+        script_unknown(L, lua_tostring(L, -1), "metric", name, stage_members, stage_member_count);
+    }
+    lua_pushfstring(L, "%s.%s", column->stage, name);
+    lua_getiuservalue(L, 1, 1);
+    series_push(L, cases_check(L, -1), lua_tostring(L, -2), dimension);
+    return 1;
+}
+
+static struct series *series_check(lua_State *L)
+{
+    struct series *series = luaL_checkudata(L, 1, SERIES);
+    const struct judging *judging = &script_of(L)->judging;
+    if (!judging->judge || judging->generation != series->generation)
+        script_fail(L, "this series is gone: it can be looked at only in the summary that got it");
+    return series;
+}
+
+static int series_index(lua_State *L)
+{
+    const struct series *series = series_check(L);
+    struct metric metric;
+    if (!lua_isinteger(L, 2))
+        script_fail(L, "a series is indexed by numbers from 1, or judged by "
+                       "expect(series):increasing(\"bytes\")");
+    lua_Integer at = lua_tointeger(L, 2);
+    if (at < 1 || at > (lua_Integer)series->count)
+        return 0;
+    const struct plan_case *item = series->cases[at - 1];
+    result_metric(L, item, series->name, series->dimension, &metric);
+    metric_push(L, &metric, item, result_device_label(L, item));
+    return 1;
+}
+
+static int series_length(lua_State *L)
+{
+    lua_pushinteger(L, series_check(L)->count);
+    return 1;
+}
+
+void cases_open(lua_State *L)
+{
+    static const luaL_Reg cases_meta[] = {
+        {"__index", cases_index}, {"__len", cases_length}, {NULL, NULL}};
+    static const luaL_Reg column_meta[] = {{"__index", column_index}, {NULL, NULL}};
+    static const luaL_Reg series_meta[] = {
+        {"__index", series_index}, {"__len", series_length}, {NULL, NULL}};
+    luaL_newmetatable(L, CASES);
+    luaL_setfuncs(L, cases_meta, 0);
+    luaL_newmetatable(L, COLUMN);
+    luaL_setfuncs(L, column_meta, 0);
+    luaL_newmetatable(L, SERIES);
+    luaL_setfuncs(L, series_meta, 0);
+    lua_pop(L, 3);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this room share. Functions that take a lua_State may raise Lua errors: nothing
+ * that needs freeing may be held across them. */
+#ifndef SCRIPT_INSIDE_H
+#define SCRIPT_INSIDE_H
+
+#include "script/script.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+
+struct chunk { /* the script or a module */
+    char *path;
+    char hash[HASH_HEX_BYTES];
+    char short_source[LUA_IDSIZE]; /* what Lua calls it in messages: cut when long */
+};
+
+struct closures { /* of an experiment: references in the Lua registry, or LUA_NOREF */
+    int check, summary;
+};
+
+struct script_option { /* assay.option */
+    char *name;
+    json_t *value;
+};
+
+#define RECORD_CACHE 32
+#define MAX_LABELS 64
+
+struct record_slot {
+    const struct plan_case *item;
+    json_t *record; /* NULL: looked for and not in the journal */
+};
+
+/* What the closures look at while they run; all NULL outside. */
+struct judging {
+    struct judge *judge;
+    struct journal_reader *reader; /* NULL in a check */
+    uint32_t experiment;
+    const struct plan_case *item; /* of a check; NULL in a summary */
+    unsigned generation;          /* counts entries: a result kept from another one is stale */
+    unsigned open_bounds;         /* expect() calls without a bound so far */
+    struct chunk *open_chunk;     /* place of the first of them */
+    int open_line;
+    struct record_slot cache[RECORD_CACHE];
+};
+
+struct script {
+    struct script_params params; /* path and lists are copies in `arena` */
+    struct arena *arena;         /* lives as long as the script */
+    struct arena *scratch;       /* of one entry into Lua */
+    lua_State *L;
+    struct plan *plan;
+    struct chunk *chunks; /* the script first */
+    size_t chunk_count;
+    struct closures *closures; /* by experiment */
+    size_t closures_count;
+    struct script_option *options;
+    size_t option_count;
+    bool *set_used;                 /* by index of params.sets */
+    const char *labels[MAX_LABELS]; /* of devices seen in records */
+    size_t label_count;
+    bool defining; /* inside assay.experiment; still true at the end when it failed unseen */
+    struct assay_error pending; /* a failure that is not the script's; wins over the Lua error */
+    size_t memory_used, memory_limit;
+    int64_t deadline_at_ns; /* of the entry in progress */
+    bool deadline_passed;
+    struct judging judging;
+};
+
+/* state.c: the Lua state, its limits, error places */
+bool state_create(struct script *script, struct assay_error *error);
+void state_destroy(struct script *script);
+struct script *script_of(lua_State *L);
+/* Calls the function below `arguments` values on the stack, under the limits; no results. False
+ * with ASSAY_SCRIPT, or what `pending` holds. *stopped (may be NULL): ended by or_stop. */
+bool state_call(struct script *script, int arguments, bool *stopped, struct assay_error *error);
+void state_push_stop(lua_State *L); /* the value that or_stop raises */
+/* Raises when the entry's time is over. For long loops in C. */
+void state_check_deadline(lua_State *L);
+/* The first level of the stack that is in a chunk of the user's; NULL when there is none. */
+struct chunk *state_place(lua_State *L, int *line);
+/* Loads a text chunk of the user's and pushes its function. */
+bool state_load(struct script *script, const char *path, const struct text *source,
+                struct assay_error *error);
+
+/* Raises "FILE:LINE: message" with the user's place. */
+int script_fail(lua_State *L, const char *format, ...) ASSAY_PRINTF(2, 3) __attribute__((noreturn));
+int script_raise(lua_State *L, const struct assay_error *error) __attribute__((noreturn));
+/* Raises a failure that is not the script's (command line, journal, memory). */
+int script_abort(lua_State *L, const struct assay_error *error) __attribute__((noreturn));
+/* Raises "WHAT has no field 'NAME'; did you mean 'x'? It has a, b and c". */
+int script_unknown(lua_State *L, const char *what, const char *kind, const char *name,
+                   const char *const *names, size_t count) __attribute__((noreturn));
+/* The scratch arena; raises when there is no memory. */
+struct arena *script_scratch(lua_State *L);
+void *script_alloc(lua_State *L, size_t bytes);
+/* Pushes the text and frees it. */
+void script_push_text(lua_State *L, struct text *text);
+
+/* sandbox.c: what a script may use */
+void sandbox_open(lua_State *L, bool trust);
+
+/* values.c: quantities and metrics as Lua values */
+struct value_metric {
+    struct metric metric;         /* its strings stand behind this struct */
+    const struct plan_case *item; /* the one case that it comes from, or NULL */
+    const char *device;           /* label, or NULL */
+};
+void values_open(lua_State *L);
+void quantity_push(lua_State *L, struct quantity quantity);
+struct quantity *quantity_test(lua_State *L, int index); /* NULL: something else */
+void metric_push(lua_State *L, const struct metric *metric, const struct plan_case *item,
+                 const char *device);
+struct value_metric *metric_test(lua_State *L, int index);
+/* A number, quantity, quantity string or metric as a metric; raises for anything else. `what` is
+ * for the message. *as_written (may be NULL): how the user wrote it, or NULL. */
+struct value_metric metric_of(lua_State *L, int index, const char *what, const char **as_written);
+/* A number, quantity or quantity string. */
+struct quantity quantity_of(lua_State *L, int index, const char *what);
+/* assay.quantity and assay.unit_function(name), and what the prelude needs. */
+int quantity_new(lua_State *L);
+int quantity_unit_function(lua_State *L);
+
+/* define.c: assay.experiment */
+int define_experiment(lua_State *L);
+/* Converts a Lua value for a parameter. */
+bool value_for_option(lua_State *L, int index, const struct assay_option *option,
+                      struct arena *arena, struct option_value *value, struct assay_error *error);
+void option_value_push(lua_State *L, const struct assay_option *option,
+                       const struct option_value *value);
+/* One parameter (or device, replica, workload) and its values: a list in the table `keep`. */
+struct source {
+    const char *name;
+    bool varied;
+    size_t count;
+    lua_Integer keep; /* index of the list */
+};
+
+/* An experiment as written. Lives in the scratch arena. */
+struct definition {
+    struct plan_experiment experiment;
+    int keep;               /* stack index of the table that holds the lists */
+    struct source *sources; /* parameters of fixed and vary */
+    size_t source_count;
+    struct source workload, device, replica; /* count 0: not given */
+    lua_Integer rows;                        /* `vary` as a list of assignments, or 0 */
+    size_t row_count;
+    int where; /* stack index or 0 */
+};
+
+/* expand.c: axes become cases */
+void expand_open(lua_State *L);
+/* Adds the experiment and its cases to the plan. */
+void expand(lua_State *L, struct definition *definition);
+
+/* result.c: what check and summary look at */
+void result_open(lua_State *L);
+void result_push(lua_State *L, const struct plan_case *item);
+void cases_open(lua_State *L);
+void cases_push_all(lua_State *L, uint32_t experiment);
+/* The record of a case (borrowed) or NULL with the reason why there is none. */
+const json_t *result_record(lua_State *L, const struct plan_case *item, const char **reason);
+/* The metric of a case by its full name; absent with the reason. Strings live in the scratch arena
+ * or the cached record: use at once. */
+void result_metric(lua_State *L, const struct plan_case *item, const char *name,
+                   struct dimension dimension, struct metric *metric);
+const char *result_device_label(lua_State *L, const struct plan_case *item);
+
+/* The metrics of one case that a name without a dot can mean. */
+enum member_kind { MEMBER_NONE, MEMBER_METRIC, MEMBER_STAGE };
+enum member_kind member_find(const struct catalog_workload *workload, const char *name,
+                             struct dimension *dimension);
+bool stage_member(const char *name, struct dimension *dimension);
+extern const char *const stage_members[];
+extern const size_t stage_member_count;
+extern const char *const case_metrics[];
+extern const size_t case_metric_count;
+
+/* A column of metrics: one a case. */
+struct series {
+    unsigned generation;
+    uint32_t count;
+    struct dimension dimension;
+    const char *name; /* "copy.rate"; in the userdata */
+    const struct plan_case *cases[];
+};
+struct series *series_test(lua_State *L, int index);
+
+/* expect.c: bounds */
+void expect_open(lua_State *L);
+int expect_new(lua_State *L);
+/* Raises when an expect() of this entry got no bound. */
+void expect_finish(lua_State *L);
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* One case's result: r.p, r.status, r.time, r.copy.rate, ... Records are read from the journal when
+ * something looks, and few are kept. */
+#include "script/inside.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+#define RESULT "assay.result"
+#define VIEW "assay.result.part"
+
+struct result {
+    const struct plan_case *item;
+    unsigned generation;
+};
+
+enum view_kind { VIEW_PARAMETERS, VIEW_DEVICE, VIEW_VERIFICATION, VIEW_BOTTLENECK, VIEW_STAGE };
+struct view {
+    struct result result;
+    enum view_kind kind;
+    const char *stage; /* name; the catalog's */
+};
+
+const char *const case_metrics[] = {"time", "submit_time", "device_time", "host_cpu_time"};
+const size_t case_metric_count = 4;
+const char *const stage_members[] = {"time",      "rate",        "flop_rate",
+                                     "item_rate", "device_time", "device_rate"};
+const size_t stage_member_count = 6;
+static const char *const whole_members[] = {"p",        "status",  "reason",       "device",
+                                            "workload", "replica", "verification", "bottleneck"};
+#define WHOLE_MEMBERS (sizeof(whole_members) / sizeof(whole_members[0]))
+
+static const struct dimension time_dimension = {.seconds = 1};
+
+bool stage_member(const char *name, struct dimension *dimension)
+{
+    static const struct dimension dimensions[] = {
+        {.seconds = 1},
+        {.bytes = 1, .seconds = -1},
+        {.flops = 1, .seconds = -1},
+        {.items = 1, .seconds = -1},
+        {.seconds = 1},
+        {.bytes = 1, .seconds = -1},
+    };
+    for (size_t i = 0; i < stage_member_count; i++) {
+        if (strcmp(name, stage_members[i]) == 0) {
+            *dimension = dimensions[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+enum member_kind member_find(const struct catalog_workload *workload, const char *name,
+                             struct dimension *dimension)
+{
+    for (size_t i = 0; i < workload->stage_count; i++) {
+        if (strcmp(name, workload->stages[i].name) == 0)
+            return MEMBER_STAGE;
+    }
+    *dimension = time_dimension;
+    for (size_t i = 0; i < case_metric_count; i++) {
+        if (strcmp(name, case_metrics[i]) == 0)
+            return MEMBER_METRIC;
+    }
+    for (size_t i = 0; i < workload->extra_count; i++) {
+        if (strcmp(name, workload->extras[i].name) == 0) {
+            *dimension = workload->extras[i].dimension;
+            return MEMBER_METRIC;
+        }
+    }
+    return MEMBER_NONE;
+}
+
+static struct record_slot *record_fetch(lua_State *L, const struct plan_case *item)
+{
+    struct script *script = script_of(L);
+    struct judging *judging = &script->judging;
+    size_t index = (size_t)(item - script->plan->cases);
+    struct record_slot *slot = &judging->cache[index % RECORD_CACHE];
+    if (slot->item == item)
+        return slot;
+    json_decref(slot->record);
+    *slot = (struct record_slot){.item = item};
+    long at = judging->reader ? journal_case_find(judging->reader, &item->id) : -1;
+    if (at >= 0) {
+        struct assay_error error = {0};
+        slot->record = journal_case(judging->reader, (size_t)at, &error);
+        if (!slot->record) {
+            slot->item = NULL;
+            script_abort(L, &error);
+        }
+    }
+    return slot;
+}
+
+const json_t *result_record(lua_State *L, const struct plan_case *item, const char **reason)
+{
+    const json_t *record = record_fetch(L, item)->record;
+    *reason = NULL;
+    if (!record) {
+        *reason = item->selected ? "the case has not run" : "the case is filtered away";
+        return NULL;
+    }
+    const char *status = json_text(record, "status", "error");
+    if (strcmp(status, "done") != 0) {
+        const char *why = json_text(record, "reason", NULL);
+        char *text = arena_printf(script_scratch(L), "%s%s%s", status, why ? ": " : "",
+                                  why ? why : "");
+        *reason = text ? text : "the case is not done";
+    }
+    return record;
+}
+
+void result_metric(lua_State *L, const struct plan_case *item, const char *name,
+                   struct dimension dimension, struct metric *metric)
+{
+    const char *reason;
+    const json_t *record = result_record(L, item, &reason);
+    const json_t *metrics = record ? json_object_get(record, "metrics") : NULL;
+    *metric = (struct metric){0};
+    if (!reason && json_object_get(metrics, name)) {
+        metric_from_json(metrics, name, metric);
+        metric->name = name;
+        return;
+    }
+    metric->name = name;
+    metric->dimension = dimension;
+    metric->absent = reason ? reason : "the case does not have it with these parameters";
+}
+
+/* Few devices in a run: each label is kept once for the script's life. */
+const char *result_device_label(lua_State *L, const struct plan_case *item)
+{
+    struct script *script = script_of(L);
+    const char *reason;
+    const json_t *record = result_record(L, item, &reason);
+    const json_t *device = record ? json_object_get(record, "device") : NULL;
+    const char *label = json_text(device, "label", NULL);
+    if (!label)
+        return NULL;
+    for (size_t i = 0; i < script->label_count; i++) {
+        if (strcmp(script->labels[i], label) == 0)
+            return script->labels[i];
+    }
+    if (script->label_count == MAX_LABELS)
+        return NULL;
+    const char *copy = arena_copy(script->arena, label);
+    if (copy)
+        script->labels[script->label_count++] = copy;
+    return copy;
+}
+
+void result_push(lua_State *L, const struct plan_case *item)
+{
+    struct result *result = lua_newuserdatauv(L, sizeof(*result), 0);
+    result->item = item;
+    result->generation = script_of(L)->judging.generation;
+    luaL_setmetatable(L, RESULT);
+}
+
+static void check_fresh(lua_State *L, const struct result *result)
+{
+    const struct judging *judging = &script_of(L)->judging;
+    if (!judging->judge || result->generation != judging->generation)
+        script_fail(L, "this result is gone: it can be looked at only in the check or summary that "
+                       "got it");
+}
+
+static void push_metric(lua_State *L, const struct plan_case *item, const char *name,
+                        struct dimension dimension)
+{
+    struct metric metric;
+    result_metric(L, item, name, dimension, &metric);
+    metric_push(L, &metric, item, result_device_label(L, item));
+}
+
+static void push_view(lua_State *L, const struct result *result, enum view_kind kind,
+                      const char *stage)
+{
+    struct view *view = lua_newuserdatauv(L, sizeof(*view), 0);
+    *view = (struct view){.result = *result, .kind = kind, .stage = stage};
+    luaL_setmetatable(L, VIEW);
+}
+
+static void unknown_member(lua_State *L, const struct catalog_workload *workload, const char *name)
+{
+    size_t count = 0;
+    size_t room = WHOLE_MEMBERS + case_metric_count + workload->stage_count + workload->extra_count;
+    const char **names = script_alloc(L, room * sizeof(*names));
+    for (size_t i = 0; i < workload->stage_count; i++)
+        names[count++] = workload->stages[i].name;
+    for (size_t i = 0; i < case_metric_count; i++)
+        names[count++] = case_metrics[i];
+    for (size_t i = 0; i < workload->extra_count; i++)
+        names[count++] = workload->extras[i].name;
+    for (size_t i = 0; i < WHOLE_MEMBERS; i++)
+        names[count++] = whole_members[i];
+    lua_pushfstring(L, "a result of '%s'", workload->name);
+    script_unknown(L, lua_tostring(L, -1), "member", name, names, count);
+}
+
+/* A text of the record, or nil. */
+static void push_text(lua_State *L, const json_t *object, const char *key)
+{
+    lua_pushstring(L, json_text(object, key, NULL));
+}
+
+static bool whole_member(lua_State *L, const struct result *result, const char *name)
+{
+    const struct plan_case *item = result->item;
+    const char *reason;
+    if (strcmp(name, "p") == 0)
+        push_view(L, result, VIEW_PARAMETERS, NULL);
+    else if (strcmp(name, "device") == 0)
+        push_view(L, result, VIEW_DEVICE, NULL);
+    else if (strcmp(name, "verification") == 0)
+        push_view(L, result, VIEW_VERIFICATION, NULL);
+    else if (strcmp(name, "bottleneck") == 0)
+        push_view(L, result, VIEW_BOTTLENECK, NULL);
+    else if (strcmp(name, "workload") == 0)
+        lua_pushstring(L, item->workload->name);
+    else if (strcmp(name, "replica") == 0)
+        lua_pushinteger(L, item->replica);
+    else if (strcmp(name, "status") == 0)
+        lua_pushstring(L, json_text(result_record(L, item, &reason), "status",
+                                    item->selected ? "not run" : "filtered"));
+    else if (strcmp(name, "reason") == 0)
+        push_text(L, result_record(L, item, &reason), "reason");
+    else
+        return false;
+    return true;
+}
+
+static int result_index(lua_State *L)
+{
+    const struct result *result = luaL_checkudata(L, 1, RESULT);
+    const char *name = luaL_tolstring(L, 2, NULL);
+    const struct catalog_workload *workload = result->item->workload;
+    struct dimension dimension;
+    check_fresh(L, result);
+    switch (member_find(workload, name, &dimension)) {
+    case MEMBER_METRIC:
+        push_metric(L, result->item, name, dimension);
+        return 1;
+    case MEMBER_STAGE:
+        for (size_t i = 0; i < workload->stage_count; i++) {
+            if (strcmp(name, workload->stages[i].name) == 0)
+                push_view(L, result, VIEW_STAGE, workload->stages[i].name);
+        }
+        return 1;
+    case MEMBER_NONE:
+        break;
+    }
+    if (!whole_member(L, result, name))
+        unknown_member(L, workload, name);
+    return 1;
+}
+
+static int result_text(lua_State *L)
+{
+    const struct result *result = luaL_checkudata(L, 1, RESULT);
+    struct text text = {0};
+    plan_case_label(script_of(L)->plan, result->item, false, &text);
+    script_push_text(L, &text);
+    return 1;
+}
+
+/* r.p: what ran, defaults included; without a record what the plan knows. */
+static void parameter_index(lua_State *L, const struct plan_case *item, const char *name)
+{
+    struct assay_error error = {0};
+    struct option_value value;
+    const char *reason;
+    int index = option_find(item->workload->options, name);
+    if (index < 0) {
+        option_unknown(item->workload->options, item->workload->name, name, &error);
+        script_raise(L, &error);
+    }
+    const struct assay_option *option = item->workload->options[index];
+    const json_t *record = result_record(L, item, &reason);
+    const json_t *json = json_object_get(json_object_get(record, "params"), name);
+    if (json) {
+        if (!option_value_from_json(option, json, script_scratch(L), &value, &error))
+            script_abort(L, &error);
+        option_value_push(L, option, &value);
+        return;
+    }
+    for (uint32_t i = 0; i < item->setting_count; i++) {
+        if (item->settings[i].option == (uint32_t)index) {
+            option_value_push(L, option, &item->settings[i].value);
+            return;
+        }
+    }
+    if (!option_default(option, script_scratch(L), &value, &error))
+        script_abort(L, &error);
+    option_value_push(L, option, &value);
+}
+
+static void device_index(lua_State *L, const struct plan_case *item, const char *name)
+{
+    static const char *const names[] = {"name", "label", "uuid", "class", "selector"};
+    const char *reason;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            push_text(L, json_object_get(result_record(L, item, &reason), "device"), name);
+            return;
+        }
+    }
+    script_unknown(L, "r.device", "member", name, names, sizeof(names) / sizeof(names[0]));
+}
+
+static void verification_index(lua_State *L, const struct plan_case *item, const char *name)
+{
+    static const char *const names[] = {"error", "verdict"};
+    const char *reason;
+    const json_t *record = result_record(L, item, &reason);
+    const json_t *verification = json_object_get(record, "verification");
+    if (strcmp(name, "verdict") == 0) {
+        push_text(L, verification, "verdict");
+        return;
+    }
+    if (strcmp(name, "error") != 0)
+        script_unknown(L, "r.verification", "member", name, names, 2);
+    struct metric metric = {.name = "verification.error", .absent = reason};
+    const json_t *error = json_object_get(verification, "error");
+    if (json_is_number(error))
+        metric.value = metric.low = metric.high = json_number_value(error);
+    else if (!metric.absent)
+        metric.absent = "the workload compares exactly and has no error figure";
+    metric_push(L, &metric, item, result_device_label(L, item));
+}
+
+/* The stage with the largest time, and its part of the sum of all stages' times. */
+static void bottleneck_index(lua_State *L, const struct plan_case *item, const char *name)
+{
+    static const char *const names[] = {"stage", "share"};
+    const struct catalog_workload *workload = item->workload;
+    struct assay_error error = {0};
+    const char *largest = NULL;
+    struct metric most = {0}, sum = {0}, share;
+    for (size_t i = 0; i < workload->stage_count; i++) {
+        struct metric time;
+        char *full = arena_printf(script_scratch(L), "%s.time", workload->stages[i].name);
+        result_metric(L, item, full ? full : "time", time_dimension, &time);
+        if (time.absent)
+            continue;
+        if (!largest)
+            sum = time;
+        else if (!metric_combine(METRIC_ADD, &sum, &time, script_scratch(L), &sum, &error))
+            script_raise(L, &error);
+        if (!largest || time.value > most.value) {
+            most = time;
+            largest = workload->stages[i].name;
+        }
+    }
+    if (strcmp(name, "stage") == 0) {
+        lua_pushstring(L, largest);
+        return;
+    }
+    if (strcmp(name, "share") != 0)
+        script_unknown(L, "r.bottleneck", "member", name, names, 2);
+    const char *reason;
+    if (largest) {
+        if (!metric_combine(METRIC_DIVIDE, &most, &sum, script_scratch(L), &share, &error))
+            script_raise(L, &error);
+    } else {
+        result_record(L, item, &reason);
+        share = (struct metric){.absent = reason ? reason : "no stage has a time"};
+    }
+    share.name = "bottleneck.share";
+    metric_push(L, &share, item, result_device_label(L, item));
+}
+
+static void stage_index(lua_State *L, const struct view *view, const char *name)
+{
+    struct dimension dimension;
+    if (!stage_member(name, &dimension)) {
+        lua_pushfstring(L, "stage '%s'", view->stage);
+        script_unknown(L, lua_tostring(L, -1), "metric", name, stage_members, stage_member_count);
+    }
+    lua_pushfstring(L, "%s.%s", view->stage, name);
+    push_metric(L, view->result.item, lua_tostring(L, -1), dimension);
+}
+
+static int view_index(lua_State *L)
+{
+    const struct view *view = luaL_checkudata(L, 1, VIEW);
+    const char *name = luaL_tolstring(L, 2, NULL);
+    check_fresh(L, &view->result);
+    switch (view->kind) {
+    case VIEW_PARAMETERS:
+        parameter_index(L, view->result.item, name);
+        break;
+    case VIEW_DEVICE:
+        device_index(L, view->result.item, name);
+        break;
+    case VIEW_VERIFICATION:
+        verification_index(L, view->result.item, name);
+        break;
+    case VIEW_BOTTLENECK:
+        bottleneck_index(L, view->result.item, name);
+        break;
+    case VIEW_STAGE:
+        stage_index(L, view, name);
+        break;
+    }
+    return 1;
+}
+
+static int result_set(lua_State *L)
+{
+    script_fail(L, "a result cannot be changed");
+}
+
+void result_open(lua_State *L)
+{
+    static const luaL_Reg result_meta[] = {{"__index", result_index},
+                                           {"__newindex", result_set},
+                                           {"__tostring", result_text},
+                                           {NULL, NULL}};
+    static const luaL_Reg view_meta[] = {
+        {"__index", view_index}, {"__newindex", result_set}, {NULL, NULL}};
+    luaL_newmetatable(L, RESULT);
+    luaL_setfuncs(L, result_meta, 0);
+    luaL_newmetatable(L, VIEW);
+    luaL_setfuncs(L, view_meta, 0);
+    lua_pop(L, 2);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/os.h"
+#include "result/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define SYNC_EVERY_NS INT64_C(1000000000)
+#define BLOCK_BYTES 4096
+
+struct journal_writer {
+    int fd;
+    char *path;
+    off_t end; /* of the last whole record */
+    int64_t synced_ns;
+    bool unsynced;
+    struct text line;
+};
+
+static struct journal_writer *writer_create(const char *path, int flags, struct assay_error *error)
+{
+    struct journal_writer *journal = calloc(1, sizeof *journal);
+    char *copy = strdup(path);
+    if (!journal || !copy) {
+        free(journal);
+        free(copy);
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a journal");
+        return NULL;
+    }
+    *journal = (struct journal_writer){.path = copy, .synced_ns = clock_now(clock_monotonic())};
+    journal->fd = open(path, flags | O_APPEND | O_CLOEXEC, 0666);
+    if (journal->fd < 0) {
+        int reason = errno;
+        if (reason == EEXIST)
+            assay_fail(error, ASSAY_INVALID, "%s exists already; choose another directory with -o",
+                       path);
+        else if (reason == EIO || reason == ENOSPC || reason == ENFILE || reason == EMFILE)
+            error_system(error, reason, __FILE__, __LINE__, "cannot write %s", path);
+        else
+            assay_fail(error, ASSAY_INVALID, "cannot write %s: %s", path, strerror(reason));
+        goto fail;
+    }
+    if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        assay_fail(error, ASSAY_INVALID, "%s is being written by another run", path);
+        goto fail;
+    }
+    return journal;
+fail:
+    journal_writer_destroy(&journal);
+    return NULL;
+}
+
+struct journal_writer *journal_create(const char *path, struct assay_error *error)
+{
+    struct text directory = {0};
+    os_path_directory(&directory, path);
+    bool made = os_make_directories(text_string(&directory), error);
+    text_free(&directory);
+    return made ? writer_create(path, O_WRONLY | O_CREAT | O_EXCL, error) : NULL;
+}
+
+/* Offset behind the last newline; 0 when there is none, -1 with errno. */
+static off_t end_of_records(int fd, off_t size)
+{
+    char block[BLOCK_BYTES];
+    for (off_t end = size; end > 0;) {
+        off_t start = (end - 1) / BLOCK_BYTES * BLOCK_BYTES;
+        ssize_t got = pread(fd, block, (size_t)(end - start), start);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got != end - start) {
+            errno = EIO;
+            return -1;
+        }
+        const char *newline = memrchr(block, '\n', (size_t)got);
+        if (newline)
+            return start + (newline - block) + 1;
+        end = start;
+    }
+    return 0;
+}
+
+struct journal_writer *journal_open(const char *path, struct assay_error *error)
+{
+    struct journal_writer *journal = writer_create(path, O_RDWR, error);
+    if (!journal)
+        return NULL;
+    struct stat status;
+    if (fstat(journal->fd, &status) != 0) {
+        error_fail_errno(error, "cannot read %s", path);
+        goto fail;
+    }
+    off_t end = S_ISREG(status.st_mode) ? end_of_records(journal->fd, status.st_size) : 0;
+    if (end < 0) {
+        error_fail_errno(error, "cannot read %s", path);
+        goto fail;
+    }
+    if (end == 0) { /* never cut a file that is not ours */
+        assay_fail(error, ASSAY_INVALID, "%s is no journal: it holds no whole record", path);
+        goto fail;
+    }
+    if (end < status.st_size && ftruncate(journal->fd, end) != 0) {
+        error_fail_errno(error, "cannot cut the unfinished end of %s", path);
+        goto fail;
+    }
+    journal->end = end;
+    return journal;
+fail:
+    journal_writer_destroy(&journal);
+    return NULL;
+}
+
+/* One call in the usual case; what a full disk or a signal left over is tried once more, to learn
+ * the reason. */
+static bool write_record(struct journal_writer *journal, const char *line, size_t length)
+{
+    char newline = '\n';
+    struct iovec parts[2] = {{(char *)(uintptr_t)line, length}, {&newline, 1}};
+    size_t put_total = 0;
+    while (put_total <= length) {
+        struct iovec *first = put_total < length ? &parts[0] : &parts[1];
+        ssize_t put = writev(journal->fd, first, first == &parts[0] ? 2 : 1);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0) {
+            errno = put == 0 ? EIO : errno;
+            return false;
+        }
+        put_total += (size_t)put;
+        if (put_total < length) {
+            parts[0].iov_base = (char *)(uintptr_t)(line + put_total);
+            parts[0].iov_len = length - put_total;
+        }
+    }
+    return true;
+}
+
+bool journal_append(struct journal_writer *journal, const char *line, size_t length,
+                    struct assay_error *error)
+{
+    if (length == 0 || memchr(line, '\n', length))
+        return assay_fail(error, ASSAY_INTERNAL, "a record is empty or holds a newline");
+    if (!write_record(journal, line, length)) {
+        int reason = errno;
+        if (ftruncate(journal->fd, journal->end) != 0)
+            return error_system(error, reason, __FILE__, __LINE__,
+                                "cannot write %s (and its end is not a whole record)",
+                                journal->path);
+        return error_system(error, reason, __FILE__, __LINE__, "cannot write %s", journal->path);
+    }
+    journal->end += (off_t)length + 1;
+    journal->unsynced = true;
+    if (clock_now(clock_monotonic()) - journal->synced_ns < SYNC_EVERY_NS)
+        return true;
+    return journal_sync(journal, error);
+}
+
+bool journal_append_json(struct journal_writer *journal, const json_t *record,
+                         struct assay_error *error)
+{
+    text_clear(&journal->line);
+    return json_add_line(&journal->line, record, false, error) &&
+           journal_append(journal, journal->line.data, journal->line.length, error);
+}
+
+bool journal_sync(struct journal_writer *journal, struct assay_error *error)
+{
+    journal->synced_ns = clock_now(clock_monotonic());
+    if (!journal->unsynced)
+        return true;
+    /* EINVAL, EROFS: a file system that cannot; there is nothing to lose then. */
+    if (fdatasync(journal->fd) != 0 && errno != EINVAL && errno != EROFS)
+        return error_fail_errno(error, "cannot write %s to the disk", journal->path);
+    journal->unsynced = false;
+    return true;
+}
+
+void journal_writer_destroy(struct journal_writer **journal)
+{
+    if (!journal || !*journal)
+        return;
+    if ((*journal)->fd >= 0) {
+        journal_sync(*journal, NULL);
+        close((*journal)->fd);
+    }
+    text_free(&(*journal)->line);
+    free((*journal)->path);
+    free(*journal);
+    *journal = NULL;
+}

@@ -145,9 +145,19 @@ static bool constant(const struct grid *grid, const struct grid_column *column)
     return column->parameter && !column->varies && column->rows == grid->total;
 }
 
-void grid_add_constants(const struct grid *grid, struct text *out)
+const char *grid_constant(const struct grid *grid, const char *title)
 {
     for (size_t i = 0; i < grid->column_count; i++) {
+        if (strcmp(grid->columns[i].title, title) == 0) {
+            return constant(grid, &grid->columns[i]) ? grid->columns[i].first : NULL;
+        }
+    }
+    return NULL;
+}
+
+void grid_add_constants(const struct grid *grid, size_t from, struct text *out)
+{
+    for (size_t i = from; i < grid->column_count; i++) {
         const struct grid_column *column = &grid->columns[i];
         if (constant(grid, column)) {
             text_addf(out, " %s=%s", column->title, column->first);

@@ -50,8 +50,10 @@ bool grid_parameter(struct grid *grid, const char *title, const char *value,
                     struct assay_error *error);
 bool grid_cell(struct grid *grid, const char *title, int importance, const char *full,
                const char *brief, enum grid_colour colour, struct assay_error *error);
-/* Adds " name=value" for each parameter that is the same in all rows. */
-void grid_add_constants(const struct grid *grid, struct text *out);
+/* The value of a parameter that is the same in all rows, or NULL. */
+const char *grid_constant(const struct grid *grid, const char *title);
+/* Adds " name=value" for each such parameter from column `from` on. */
+void grid_add_constants(const struct grid *grid, size_t from, struct text *out);
 void grid_print(struct grid *grid, const struct report_style *style, struct text *out);
 
 void grid_add_coloured(struct text *out, bool color, enum grid_colour colour, const char *string);

@@ -11,6 +11,7 @@
 #define GROUPS_MAX 32
 #define DEVICES_MAX 8
 #define TEXT_BYTES 160
+#define NO_DEVICE "none"
 
 /* Skips and unjudged bounds of one reason. */
 struct group {
@@ -158,7 +159,6 @@ static bool list_verdict(struct table *table, const json_t *verdict, const json_
     }
 }
 
-/* All passes need no look: most cases of a long run cost one byte here. */
 static bool list_chain(struct table *table, size_t chain, const json_t *record,
                        struct assay_error *error)
 {
@@ -236,6 +236,7 @@ static bool add_parameter(struct table *table, const char *title, const struct a
     return good;
 }
 
+/* The first four are there for every case; print_constants counts on their order. */
 static bool add_parameters(struct table *table, const json_t *record, struct assay_error *error)
 {
     const char *workload = json_text(record, "workload", "?");
@@ -243,7 +244,7 @@ static bool add_parameters(struct table *table, const json_t *record, struct ass
     const char *schedule = json_text(json_object_get(record, "schedule"), "name", "serial");
     struct text replica = {0}, name = {0};
     text_addf(&replica, "%lld", (long long)json_whole(record, "replica", 0));
-    text_add_clean(&name, device ? device : "none");
+    text_add_clean(&name, device ? device : NO_DEVICE);
     bool good = grid_parameter(&table->grid, "workload", workload, error) &&
                 grid_parameter(&table->grid, "device", text_string(&name), error) &&
                 grid_parameter(&table->grid, "schedule", schedule, error) &&
@@ -350,19 +351,40 @@ static bool add_row(struct table *table, size_t at, const json_t *record, struct
     return true;
 }
 
+/* "copy on lavapipe, serial: direction=upload": what is the same in all rows. */
+static void print_constants(const struct table *table)
+{
+    const char *workload = grid_constant(&table->grid, "workload");
+    const char *device = grid_constant(&table->grid, "device");
+    const char *schedule = grid_constant(&table->grid, "schedule");
+    struct text line = {0};
+    text_add(&line, workload ? workload : "");
+    if (device && strcmp(device, NO_DEVICE) != 0) {
+        text_addf(&line, "%son %s", line.length ? " " : "", device);
+    }
+    if (schedule) {
+        text_addf(&line, "%s%s", line.length ? ", " : "", schedule);
+    }
+    size_t words = line.length;
+    grid_add_constants(&table->grid, 4, &line);
+    if (line.length) {
+        text_add(table->out, "  ");
+        text_add_bytes(table->out, text_string(&line), words);
+        text_add(table->out, words && words < line.length ? ":" : "");
+        text_addf(table->out, "%s\n", text_string(&line) + words);
+    }
+    text_free(&line);
+}
+
 static void end_experiment(struct table *table)
 {
     if (!table->experiment) {
         return;
     }
-    struct text constants = {0};
-    grid_add_constants(&table->grid, &constants);
     text_add(table->out, table->out->length ? "\n" : "");
     text_add_clean(table->out, table->experiment);
-    text_addf(table->out, "\n ");
-    text_add(table->out, text_string(&constants));
-    text_add(table->out, constants.length ? "\n" : " nothing is the same in all cases\n");
-    text_free(&constants);
+    text_add_char(table->out, '\n');
+    print_constants(table);
     grid_print(&table->grid, table->style, table->out);
     grid_free(&table->grid);
     free(table->experiment);

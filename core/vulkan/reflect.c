@@ -252,8 +252,9 @@ static bool find_local_size(const struct spirv_module *module, struct reflection
                               "the local size in %c is computed from constants: make it a number "
                               "or local_size_%c_id",
                               "xyz"[i], "xyz"[i]);
-        out->local_size[i] = fixed != NULL ? fixed->words[3] : special->words[3];
-        if (special != NULL && special->has_spec_id)
+        const struct spirv_id *size = fixed != NULL ? fixed : special;
+        out->local_size[i] = size->words[3];
+        if (size == special && special->has_spec_id)
             out->local_size_id[i] = special->spec_id;
     }
     return true;

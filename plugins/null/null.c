@@ -211,10 +211,11 @@ static bool null_verify(void *self, struct assay_verification *verification,
 static bool null_report(void *self, struct assay_metrics *metrics, struct assay_error *error)
 {
     struct null *null = self;
-    unsigned present = 0;
+    unsigned present = 0; /* at least one: null_check */
     for (size_t i = 0; stages[i]; i++)
         present += stages[i]->present(null->params);
-    return assay_metrics_add(metrics, "batches", (double)(null->durations / present), error);
+    double batches = present ? (double)(null->durations / present) : 0;
+    return assay_metrics_add(metrics, "batches", batches, error);
 }
 
 static void null_destroy(void **self)

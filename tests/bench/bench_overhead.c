@@ -59,15 +59,19 @@ static void raw_record(struct raw *raw, const struct pair *pair)
     const struct VolkDeviceTable *vk = &raw->member->vk;
     VkBufferCopy region = {.size = COPY_BYTES};
     VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                               .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                               .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    vk->vkCmdResetQueryPool(raw->commands, raw->queries, 0, 2);
     vk->vkCmdWriteTimestamp(raw->commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, raw->queries, 0);
     vk->vkCmdCopyBuffer(raw->commands, assay_buffer_handle(pair->from, 0),
                         assay_buffer_handle(pair->to, 0), 1, &region);
-    vk->vkCmdWriteTimestamp(raw->commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, raw->queries, 1);
-    vk->vkCmdPipelineBarrier(raw->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+    vk->vkCmdPipelineBarrier(raw->commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
                              VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    /* As assay does: a CPU's driver makes the queue wait at the bottom of the pipe. */
+    bool cpu = raw->member->physical->class == VULKAN_CLASS_CPU;
+    vk->vkCmdWriteTimestamp(raw->commands,
+                            cpu ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT
+                                : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                            raw->queries, 1);
 }
 
 static bool raw_create(struct raw *raw, struct bench *bench, const struct pair *pair)
@@ -118,6 +122,7 @@ static bool raw_sample(struct raw *raw)
                            .commandBufferCount = 1,
                            .pCommandBuffers = &raw->commands};
     uint64_t ticks[2];
+    vk->vkResetQueryPool(device, raw->queries, 0, 2);
     if (vk->vkQueueSubmit(raw->queue->handle, 1, &submit, raw->fence) != VK_SUCCESS ||
         vk->vkWaitForFences(device, 1, &raw->fence, VK_TRUE, BENCH_WAIT_NS) != VK_SUCCESS ||
         vk->vkResetFences(device, 1, &raw->fence) != VK_SUCCESS ||

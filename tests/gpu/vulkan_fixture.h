@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* An instance with the validation layers on, and a device set on the best device there is (or
+ * $ASSAY_TEST_DEVICE). A message of the layers fails the test that caused it. */
+#ifndef TESTS_VULKAN_FIXTURE_H
+#define TESTS_VULKAN_FIXTURE_H
+
+#include "vulkan/device.h"
+#include "vulkan/selector.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define SKIPPED 77
+
+struct fixture {
+    struct vulkan_instance *instance;
+    size_t index; /* of the device chosen */
+};
+
+/* 0, or the exit status to end with: SKIPPED without a device or without the layer, 1 for the rest;
+ * the reason is on stdout. */
+static inline int fixture_open(struct fixture *fixture)
+{
+    struct assay_error error = {0};
+    const struct vulkan_instance_params params = {.validate = true};
+    fixture->instance = vulkan_instance_create(&params, &error);
+    json_t *inventory = fixture->instance ? vulkan_inventory(fixture->instance) : NULL;
+    const bool ok = inventory &&
+                    vulkan_select(inventory, getenv("ASSAY_TEST_DEVICE"), &fixture->index, &error);
+    json_decref(inventory);
+    if (ok)
+        return 0;
+    const bool absent = error.status == ASSAY_NO_DEVICE || error.status == ASSAY_INVALID;
+    printf("%s: %s\n", absent ? "skipped" : "failed", error.text);
+    vulkan_instance_destroy(&fixture->instance);
+    return absent ? SKIPPED : 1;
+}
+
+static inline void fixture_assert_quiet(struct fixture *fixture)
+{
+    struct text messages = {0};
+    const size_t count = vulkan_instance_take_messages(fixture->instance, &messages);
+    if (count > 0)
+        print_error("%s", text_string(&messages));
+    text_free(&messages);
+    assert_int_equal(count, 0);
+}
+
+static inline void fixture_assert_ok(bool ok, const struct assay_error *error)
+{
+    if (!ok)
+        print_error("%s\n", error->text);
+    assert_true(ok);
+}
+
+/* A set of `members` logical devices on the one device. */
+static inline struct assay_device *fixture_device(struct fixture *fixture, unsigned members)
+{
+    struct assay_error error = {0};
+    size_t physical[VULKAN_MEMBERS_MAX];
+    for (unsigned i = 0; i < VULKAN_MEMBERS_MAX; i++)
+        physical[i] = fixture->index;
+    const struct vulkan_device_params params = {.physical = physical, .member_count = members};
+    struct assay_device *device = device_create(fixture->instance, &params, &error);
+    fixture_assert_ok(device != NULL, &error);
+    return device;
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "vulkan/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define L VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+#define V VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
+#define C VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+#define K VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+#define P VK_MEMORY_PROPERTY_PROTECTED_BIT
+#define U VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD
+
+static struct vulkan_physical fake(const VkMemoryPropertyFlags *types, uint32_t count)
+{
+    struct vulkan_physical physical = {.import_alignment_bytes = 4096};
+    physical.memory.memoryTypeCount = count;
+    for (uint32_t i = 0; i < count; i++)
+        physical.memory.memoryTypes[i].propertyFlags = types[i];
+    return physical;
+}
+
+#define FAKE(...)                                                                                  \
+    fake((const VkMemoryPropertyFlags[]){__VA_ARGS__},                                             \
+         sizeof((const VkMemoryPropertyFlags[]){__VA_ARGS__}) / sizeof(VkMemoryPropertyFlags))
+
+static int find(const struct vulkan_physical *physical, enum assay_memory memory)
+{
+    const char *why_not = NULL;
+    const int type = memory_type_find(physical, memory, UINT32_MAX, &why_not);
+    assert_true((type < 0) == (why_not != NULL));
+    return type;
+}
+
+static void discrete_without_bar(void **state)
+{
+    (void)state;
+    const struct vulkan_physical gpu = FAKE(0, L, V | C, V | C | K);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_DEVICE), 1);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_PINNED), 2);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_CACHED), 3);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_BAR), -1);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_IMPORTED), 3);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_PAGEABLE), 2);
+    const char *why_not = NULL;
+    memory_type_find(&gpu, ASSAY_MEMORY_BAR, UINT32_MAX, &why_not);
+    assert_string_equal(why_not, "no memory type is both device-local and host-visible");
+}
+
+static void discrete_with_bar(void **state)
+{
+    (void)state;
+    /* The BAR's type may stand before those of system memory. */
+    const struct vulkan_physical gpu = FAKE(L, L | V | C, V | C, V | C | K);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_DEVICE), 0);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_PINNED), 2);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_CACHED), 3);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_BAR), 1);
+}
+
+static void integrated(void **state)
+{
+    (void)state;
+    const struct vulkan_physical gpu = FAKE(L, L | V | C, L | V | K, L | V | C | K);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_DEVICE), 0);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_PINNED), 1);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_CACHED), 3);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_BAR), 1);
+    const struct vulkan_physical not_coherent = FAKE(L | V | C, L | V | K);
+    assert_int_equal(find(&not_coherent, ASSAY_MEMORY_CACHED), 1);
+}
+
+static void software(void **state)
+{
+    (void)state;
+    const struct vulkan_physical cpu = FAKE(L | V | C | K);
+    for (int i = 0; i < ASSAY_MEMORY_COUNT; i++)
+        assert_int_equal(find(&cpu, (enum assay_memory)i), 0);
+}
+
+static void special_types_are_left_alone(void **state)
+{
+    (void)state;
+    const struct vulkan_physical gpu = FAKE(L | P, L | U, L, V | C | U, V | C);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_DEVICE), 2);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_PINNED), 4);
+}
+
+static void only_allowed_types(void **state)
+{
+    (void)state;
+    const struct vulkan_physical gpu = FAKE(L, L, V | C);
+    const char *why_not = NULL;
+    assert_int_equal(memory_type_find(&gpu, ASSAY_MEMORY_DEVICE, 1 << 1, &why_not), 1);
+    assert_null(why_not);
+    assert_int_equal(memory_type_find(&gpu, ASSAY_MEMORY_DEVICE, 1 << 2, &why_not), -1);
+    assert_string_equal(why_not, "no memory type is device-local");
+}
+
+static void import_needs_its_extension(void **state)
+{
+    (void)state;
+    struct vulkan_physical gpu = FAKE(L | V | C | K);
+    gpu.import_alignment_bytes = 0;
+    const char *why_not = NULL;
+    assert_int_equal(memory_type_find(&gpu, ASSAY_MEMORY_IMPORTED, UINT32_MAX, &why_not), -1);
+    assert_string_equal(why_not, "VK_EXT_external_memory_host is not there");
+}
+
+static void refuses(const struct assay_device *device, enum assay_memory memory, uint64_t bytes,
+                    const char *text)
+{
+    struct assay_error error = {0};
+    assert_false(memory_check_size(device, memory, bytes, &error));
+    assert_int_equal(error.status, ASSAY_UNSUPPORTED);
+    assert_string_equal(error.text, text);
+}
+
+static void sizes_against_limits(void **state)
+{
+    (void)state;
+    struct vulkan_physical gpu = FAKE(L, V | C);
+    gpu.memory.memoryHeapCount = 2;
+    gpu.memory.memoryHeaps[0].size = UINT64_C(8) << 30;
+    gpu.memory.memoryHeaps[1].size = UINT64_C(1) << 30;
+    gpu.memory.memoryTypes[1].heapIndex = 1;
+    gpu.max_allocation_bytes = UINT64_C(4) << 30;
+    gpu.max_buffer_bytes = UINT64_C(2) << 30;
+    struct vulkan_device member = {.physical = &gpu};
+    struct assay_device device = {.member_count = 1, .members = {&member}};
+    struct assay_error error = {0};
+    assert_true(memory_check_size(&device, ASSAY_MEMORY_DEVICE, UINT64_C(2) << 30, &error));
+    assert_true(memory_check_size(&device, ASSAY_MEMORY_PINNED, UINT64_C(1) << 30, &error));
+    refuses(&device, ASSAY_MEMORY_DEVICE, (UINT64_C(2) << 30) + 1,
+            "2.147 GB (2147483649 B) of device memory wanted, but one buffer holds at most 2 GiB "
+            "(maxBufferSize, 2147483648 B)");
+    refuses(&device, ASSAY_MEMORY_DEVICE, UINT64_C(6) << 30,
+            "6 GiB (6442450944 B) of device memory wanted, but one allocation holds at most 4 GiB "
+            "(maxMemoryAllocationSize, 4294967296 B)");
+    refuses(&device, ASSAY_MEMORY_DEVICE, UINT64_C(64) << 30,
+            "64 GiB (68719476736 B) of device memory wanted, but its heap has 8 GiB (heap size, "
+            "8589934592 B)");
+    refuses(&device, ASSAY_MEMORY_PINNED, UINT64_C(2) << 30,
+            "2 GiB (2147483648 B) of pinned memory wanted, but its heap has 1 GiB (heap size, "
+            "1073741824 B)");
+    gpu.max_buffer_bytes = 0;
+    assert_true(memory_check_size(&device, ASSAY_MEMORY_DEVICE, UINT64_C(4) << 30, &error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(discrete_without_bar),
+        cmocka_unit_test(discrete_with_bar),
+        cmocka_unit_test(integrated),
+        cmocka_unit_test(software),
+        cmocka_unit_test(special_types_are_left_alone),
+        cmocka_unit_test(only_allowed_types),
+        cmocka_unit_test(import_needs_its_extension),
+        cmocka_unit_test(sizes_against_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

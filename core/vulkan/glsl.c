@@ -67,13 +67,29 @@ static void add_log(struct text *out, const char *name, const char *log)
         text_addf(out, "\n(%zu more)", left_out);
 }
 
-static bool fail_log(struct assay_error *error, const char *name, const char *what, const char *log)
+/* A log without places: one line, words apart by one space. */
+static void add_words(struct text *out, const char *log)
+{
+    bool space = false;
+    for (const char *c = strncmp(log, "ERROR: ", 7) == 0 ? log + 7 : log; *c != '\0'; c++) {
+        if (isspace((unsigned char)*c)) {
+            space = true;
+            continue;
+        }
+        text_add(out, space ? " " : "");
+        text_add_char(out, *c);
+        space = false;
+    }
+}
+
+static bool fail_log(struct assay_error *error, const char *name, bool placed, const char *log)
 {
     struct text text = {0};
-    add_log(&text, name, log);
+    if (placed)
+        add_log(&text, name, log);
     if (text.length == 0) {
-        text_addf(&text, "%s: glslang refused to %s it: ", name, what);
-        text_add_clean(&text, log != NULL && *log != '\0' ? log : "it says no more");
+        text_addf(&text, "%s: ", name);
+        add_words(&text, log != NULL && *log != '\0' ? log : "glslang gives no reason");
     }
     assay_fail(error, ASSAY_SCRIPT, "%s", text_string(&text));
     text_free(&text);
@@ -117,8 +133,7 @@ static bool take_words(glslang_program_t *program, const char *name, uint32_t **
     glslang_program_SPIRV_generate_with_options(program, GLSLANG_STAGE_COMPUTE, &options);
     size_t count = glslang_program_SPIRV_get_size(program);
     if (count == 0)
-        return fail_log(error, name, "generate SPIR-V from",
-                        glslang_program_SPIRV_get_messages(program));
+        return fail_log(error, name, false, glslang_program_SPIRV_get_messages(program));
     uint32_t *copy = malloc(count * sizeof(*copy));
     if (copy == NULL)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the shader %s", name);
@@ -154,11 +169,11 @@ static bool compile(const char *name, const char *expanded, const char *preamble
     }
     glslang_shader_set_preamble(shader, preamble);
     if (!glslang_shader_preprocess(shader, &input)) {
-        fail_log(error, name, "preprocess", glslang_shader_get_info_log(shader));
+        fail_log(error, name, true, glslang_shader_get_info_log(shader));
         goto end;
     }
     if (!glslang_shader_parse(shader, &input)) {
-        fail_log(error, name, "parse", glslang_shader_get_info_log(shader));
+        fail_log(error, name, true, glslang_shader_get_info_log(shader));
         goto end;
     }
     program = glslang_program_create();
@@ -168,7 +183,7 @@ static bool compile(const char *name, const char *expanded, const char *preamble
     }
     glslang_program_add_shader(program, shader);
     if (!glslang_program_link(program, messages)) {
-        fail_log(error, name, "link", glslang_program_get_info_log(program));
+        fail_log(error, name, false, glslang_program_get_info_log(program));
         goto end;
     }
     done = take_words(program, name, words, word_count, error);

@@ -206,6 +206,12 @@ static uint64_t default_bits(const struct spirv_id *id)
     return high << 32 | low;
 }
 
+static int compare_constants(const void *a, const void *b)
+{
+    const struct reflect_constant *left = a, *right = b;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
 static bool find_constants(const struct spirv_module *module, struct reflection *out)
 {
     struct reflect_constant *constants = arena_alloc(module->arena, (module->constant_count + 1) *
@@ -222,6 +228,7 @@ static bool find_constants(const struct spirv_module *module, struct reflection 
                 .bits = default_bits(id),
             };
     }
+    qsort(constants, out->constant_count, sizeof(*constants), compare_constants);
     out->constants = constants;
     return true;
 }

@@ -49,8 +49,8 @@ struct reflection {
     size_t binding_count;
     const struct reflect_push *pushes;
     size_t push_count;
-    uint32_t push_bytes; /* of the whole block, 0 without */
-    const struct reflect_constant *constants;
+    uint32_t push_bytes;                      /* of the whole block, 0 without */
+    const struct reflect_constant *constants; /* sorted by id */
     size_t constant_count;
     uint32_t local_size[3];
     uint32_t local_size_id[3]; /* SpecId that sets it, UINT32_MAX when fixed */

@@ -42,7 +42,7 @@ static uint16_t encode_half(double value)
     uint16_t sign = signbit(value) ? 0x8000 : 0;
     int exponent = 0;
     frexp(fabs(value), &exponent);
-    if (exponent < -13) /* subnormal: units of 2^-24 */
+    if (value == 0.0 || exponent < -13) /* subnormal: units of 2^-24 */
         return (uint16_t)(sign | (uint16_t)nearbyint(ldexp(fabs(value), 24)));
     /* 11 bits of significand; a carry out of it moves on into the exponent by itself. */
     double significand = nearbyint(ldexp(fabs(value), 11 - exponent));

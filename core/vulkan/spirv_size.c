@@ -3,7 +3,7 @@
 #include "vulkan/spirv.h"
 
 #define SIZE_DEPTH_MAX 32 /* nesting of types; garbage may nest without end */
-#define SIZE_MEMBERS_MAX 65536u
+#define SIZE_MEMBERS_MAX 4096u
 
 /* Types form a graph without cycles in a valid module; `budget` bounds the work in any. */
 static uint64_t type_size(const struct spirv_module *module, uint32_t type, unsigned depth,

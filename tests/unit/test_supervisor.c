@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* Supervisor and worker: this program starts itself as the worker, by exec, as `assay` does. Only
+ * `null` runs, so nothing needs a GPU. */
+#include "base/channel.h"
+#include "base/json.h"
+#include "base/os.h"
+#include "experiment/plan.h"
+#include "result/journal.h"
+#include "run/supervisor.h"
+#include "run/worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define WORKER_VARIABLE "ASSAY_TEST_WORKER"
+#define SECOND_NS INT64_C(1000000000)
+
+/* A worker that answers `configure` and `describe`, and to a case what its environment says. */
+static int bad_worker(const char *answer)
+{
+    struct assay_error error = {0};
+    struct channel *channel = channel_create(3, 4, &error);
+    const char *line;
+    size_t length;
+    while (channel_read(channel, -1, &line, &length, &error) == CHANNEL_LINE) {
+        if (strstr(line, "\"quit\""))
+            break;
+        static const char ready[] = "{\"tell\":\"ready\"}";
+        if (strstr(line, "\"configure\""))
+            channel_write(channel, ready, strlen(ready), &error);
+        else
+            channel_write(channel, answer, strlen(answer), &error);
+    }
+    channel_destroy(&channel);
+    return 0;
+}
+
+struct fixture {
+    char directory[64];
+    struct text log, journal_path;
+    struct supervisor *supervisor;
+    struct catalog *catalog;
+    struct plan *plan;
+    size_t started, ended;
+    struct assay_error error;
+};
+
+static void make_supervisor(struct fixture *f)
+{
+    struct supervisor_params params = {.log_path = text_string(&f->log), .deadline_ns = SECOND_NS};
+    f->supervisor = supervisor_create(&params, &f->error);
+    assert_non_null(f->supervisor);
+}
+
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+    fixture = (struct fixture){.directory = "/tmp/assay-test-XXXXXX"};
+    unsetenv(WORKER_VARIABLE);
+    assert_non_null(mkdtemp(fixture.directory));
+    os_path_join(&fixture.log, fixture.directory, "worker.log");
+    os_path_join(&fixture.journal_path, fixture.directory, "journal.jsonl");
+    make_supervisor(&fixture);
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    supervisor_destroy(&f->supervisor);
+    plan_destroy(&f->plan);
+    catalog_destroy(&f->catalog);
+    unlink(text_string(&f->log));
+    unlink(text_string(&f->journal_path));
+    rmdir(f->directory);
+    text_free(&f->log);
+    text_free(&f->journal_path);
+    unsetenv(WORKER_VARIABLE);
+    return 0;
+}
+
+/* One case of `null` for each fault, all with the replica's number as their own. */
+static void make_plan(struct fixture *f, const char *const *faults, size_t count)
+{
+    json_t *description = supervisor_describe(f->supervisor, &f->error);
+    assert_string_equal(f->error.text, "");
+    f->catalog = catalog_create(description, &f->error);
+    json_decref(description);
+    assert_non_null(f->catalog);
+    long index = catalog_find(f->catalog, "null", &f->error);
+    assert_true(index >= 0);
+    const struct catalog_workload *workload = catalog_at(f->catalog, (size_t)index);
+    f->plan = plan_create(f->catalog, 1, &f->error);
+    struct plan_experiment experiment = {.name = "faults", .script = "faults.lua", .line = 1};
+    assert_true(plan_add_experiment(f->plan, &experiment, &f->error));
+    int option = option_find(workload->options, "fault");
+    for (size_t i = 0; i < count; i++) {
+        struct plan_setting setting = {.option = (uint32_t)option};
+        assert_true(option_parse(workload->options[option], faults[i], f->plan->arena,
+                                 &setting.value, &f->error));
+        struct plan_case item = {.replica = (uint32_t)i,
+                                 .workload = workload,
+                                 .settings = &setting,
+                                 .setting_count = 1};
+        assert_true(plan_add_case(f->plan, &item, &f->error));
+    }
+}
+
+static void count_started(void *user, const struct plan *plan, const struct plan_case *item,
+                          size_t index, size_t total)
+{
+    struct fixture *f = user;
+    assert_ptr_equal(plan, f->plan);
+    assert_int_equal(item->replica, index);
+    assert_int_equal(total, plan->case_count);
+    f->started++;
+}
+
+static void count_ended(void *user, const struct plan *plan, const struct plan_case *item,
+                        const json_t *record)
+{
+    struct fixture *f = user;
+    assert_ptr_equal(plan, f->plan);
+    assert_int_equal(json_whole(record, "replica", -1), item->replica);
+    f->ended++;
+}
+
+static bool run_plan(struct fixture *f, const volatile int *interrupted)
+{
+    struct journal_writer *journal = journal_create(text_string(&f->journal_path), &f->error);
+    assert_non_null(journal);
+    static const char header[] = "{\"kind\":\"run\",\"format\":1}";
+    assert_true(journal_append(journal, header, sizeof(header) - 1, &f->error));
+    struct supervisor_events events = {
+        .user = f, .started = count_started, .ended = count_ended};
+    bool ok = supervisor_run(f->supervisor, f->plan, journal, &events, interrupted, &f->error);
+    journal_writer_destroy(&journal);
+    return ok;
+}
+
+struct expectation {
+    const char *status, *reason; /* reason NULL: none */
+};
+
+static void assert_journal(const struct fixture *f, const struct expectation *expected,
+                           size_t count)
+{
+    struct assay_error error = {0};
+    struct journal_reader *reader = journal_read(text_string(&f->journal_path), &error);
+    assert_non_null(reader);
+    assert_int_equal(journal_damaged_count(reader), 0);
+    assert_int_equal(journal_case_count(reader), count);
+    for (size_t i = 0; i < count; i++) {
+        json_t *record = journal_case(reader, i, &error);
+        assert_string_equal(json_text(record, "status", ""), expected[i].status);
+        assert_int_equal(json_whole(record, "replica", -1), i);
+        const char *reason = json_text(record, "reason", NULL);
+        if (expected[i].reason)
+            assert_string_equal(reason, expected[i].reason);
+        else
+            assert_null(reason);
+        bool done = strcmp(expected[i].status, "done") == 0;
+        json_t *samples = journal_samples(reader, i, &error);
+        assert_true(done == (samples != NULL));
+        assert_true(done == (json_object_size(json_object_get(record, "metrics")) > 0));
+        assert_true(done == json_is_object(json_object_get(record, "sampling")));
+        assert_true(done == json_is_array(json_object_get(record, "stages")));
+        assert_true(json_is_null(json_object_get(record, "device")));
+        json_decref(samples);
+        json_decref(record);
+    }
+    journal_reader_destroy(&reader);
+}
+
+static void describes_the_builtin_workloads(void **state)
+{
+    struct fixture *f = *state;
+    json_t *workloads = supervisor_describe(f->supervisor, &f->error);
+    assert_int_equal(json_array_size(workloads), 2);
+    assert_string_equal(json_text(json_array_get(workloads, 0), "name", ""), "null");
+    assert_true(json_flag(json_array_get(workloads, 0), "model", false));
+    assert_string_equal(json_text(json_array_get(workloads, 1), "name", ""), "copy");
+    assert_false(json_flag(json_array_get(workloads, 1), "model", true));
+    json_decref(workloads);
+}
+
+static void faults_cost_their_case_only(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const faults[] = {"none",         "crash",       "none",        "segfault",
+                                         "exit",         "hang",        "none",        "wrong_result",
+                                         "out_of_memory", "unsupported", "device_lost", "none"};
+    static const struct expectation expected[] = {
+        {"done", NULL},
+        {"crash", "the worker was killed by signal 6 (Aborted); its log ends with: null: aborts, as "
+                  "fault=crash asks"},
+        {"done", NULL},
+        {"crash", "the worker was killed by signal 11 (Segmentation fault)"},
+        {"crash", "the worker exited with status 3"},
+        {"timeout", "no result within 1 s (the case's deadline); its worker was killed; its log ends "
+                    "with: null: hangs, as fault=hang asks"},
+        {"done", NULL},
+        {"wrong result", "null: byte 2 is 0x00, wanted 0x03"},
+        {"out of memory", "out of memory, as fault=out_of_memory asks"},
+        {"skipped", "not supported, as fault=unsupported asks"},
+        {"device lost", "the device is lost, as fault=device_lost asks"},
+        {"done", NULL},
+    };
+    make_plan(f, faults, 12);
+    assert_true(run_plan(f, NULL));
+    assert_int_equal(f->started, 12);
+    assert_int_equal(f->ended, 12);
+    assert_journal(f, expected, 12);
+}
+
+static void garbage_is_a_crash(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const faults[] = {"none", "none"};
+    static const struct expectation expected[] = {
+        {"crash", "the worker sent something that is no record of this case: neither samples nor "
+                  "case, or another id"},
+        {"crash", "the worker sent something that is no record of this case: neither samples nor "
+                  "case, or another id"},
+    };
+    make_plan(f, faults, 2);
+    supervisor_destroy(&f->supervisor);
+    setenv(WORKER_VARIABLE, "{\"kind\":\"case\",\"id\":\"00\"}", 1);
+    make_supervisor(f);
+    assert_true(run_plan(f, NULL));
+    assert_journal(f, expected, 2);
+}
+
+static void what_is_no_json_is_a_crash(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const faults[] = {"none"};
+    make_plan(f, faults, 1);
+    supervisor_destroy(&f->supervisor);
+    setenv(WORKER_VARIABLE, "Mesa: warning", 1);
+    make_supervisor(f);
+    assert_true(run_plan(f, NULL));
+    struct journal_reader *reader = journal_read(text_string(&f->journal_path), &f->error);
+    json_t *record = journal_case(reader, 0, &f->error);
+    static const char start[] = "the worker sent something that is no record of this case: ";
+    assert_string_equal(json_text(record, "status", ""), "crash");
+    assert_memory_equal(json_text(record, "reason", ""), start, sizeof(start) - 1);
+    json_decref(record);
+    journal_reader_destroy(&reader);
+}
+
+static void worker_that_cannot_start(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const faults[] = {"none"};
+    make_plan(f, faults, 1);
+    supervisor_destroy(&f->supervisor);
+    setenv(WORKER_VARIABLE, "exit", 1);
+    make_supervisor(f);
+    assert_null(supervisor_describe(f->supervisor, &f->error));
+    assert_int_equal(f->error.status, ASSAY_CRASH);
+    assert_string_equal(f->error.text,
+                        "the worker process exited with status 9 while it started; its log ends "
+                        "with: no worker today");
+    f->error = (struct assay_error){0};
+    assert_false(run_plan(f, NULL));
+    assert_string_equal(f->error.text,
+                        "no worker takes a case: the worker process exited with status 9 while it "
+                        "started; its log ends with: no worker today");
+    assert_int_equal(f->ended, 0);
+}
+
+static void worker_that_died_idle_is_replaced(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const faults[] = {"device_lost", "none"};
+    static const struct expectation expected[] = {
+        {"device lost", "the device is lost, as fault=device_lost asks"}, {"done", NULL}};
+    make_plan(f, faults, 2);
+    assert_true(run_plan(f, NULL));
+    assert_journal(f, expected, 2);
+}
+
+static void signal_stops_before_the_next_case(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const faults[] = {"none", "none"};
+    make_plan(f, faults, 2);
+    volatile int interrupted = 1;
+    assert_true(run_plan(f, &interrupted));
+    assert_int_equal(f->started, 0);
+    assert_journal(f, NULL, 0);
+}
+
+static void only_selected_cases_run(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const faults[] = {"crash", "none"};
+    make_plan(f, faults, 2);
+    f->plan->cases[1].selected = false;
+    f->plan->cases[0].selected = false;
+    assert_true(run_plan(f, NULL));
+    assert_int_equal(f->started, 0);
+}
+
+static void no_driver_is_an_answer(void **state)
+{
+    struct fixture *f = *state;
+    supervisor_destroy(&f->supervisor);
+    setenv("VK_DRIVER_FILES", "/nonexistent.json", 1);
+    setenv("VK_ICD_FILENAMES", "/nonexistent.json", 1);
+    make_supervisor(f);
+    json_t *devices = supervisor_devices(f->supervisor, &f->error);
+    assert_string_equal(f->error.text, "");
+    assert_int_equal(json_array_size(json_object_get(devices, "devices")), 0);
+    assert_non_null(json_text(devices, "error", NULL));
+    assert_true(json_is_array(json_object_get(devices, "pci")));
+    json_decref(devices);
+    /* A model workload needs none. */
+    static const char *const faults[] = {"none"};
+    static const struct expectation expected[] = {{"done", NULL}};
+    make_plan(f, faults, 1);
+    assert_true(run_plan(f, NULL));
+    assert_journal(f, expected, 1);
+    unsetenv("VK_DRIVER_FILES");
+    unsetenv("VK_ICD_FILENAMES");
+}
+
+#define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--worker") == 0) {
+        const char *answer = getenv(WORKER_VARIABLE);
+        if (answer && strcmp(answer, "exit") == 0) {
+            fprintf(stderr, "no worker today\n");
+            return 9;
+        }
+        return answer ? bad_worker(answer) : worker_main();
+    }
+    const struct CMUnitTest tests[] = {
+        WITH_FIXTURE(describes_the_builtin_workloads),
+        WITH_FIXTURE(faults_cost_their_case_only),
+        WITH_FIXTURE(garbage_is_a_crash),
+        WITH_FIXTURE(what_is_no_json_is_a_crash),
+        WITH_FIXTURE(worker_that_cannot_start),
+        WITH_FIXTURE(worker_that_died_idle_is_replaced),
+        WITH_FIXTURE(signal_stops_before_the_next_case),
+        WITH_FIXTURE(only_selected_cases_run),
+        WITH_FIXTURE(no_driver_is_an_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

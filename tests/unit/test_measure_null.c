@@ -104,9 +104,9 @@ static json_t *parse(const struct text *text)
 static void serial_stages_add_up(void **state)
 {
     struct fixture *f = *state;
-    const char *const settings[] = {"upload", "100 ms", "compute", "20 ms",  "download", "10 ms",
-                                    "bytes",  "2 GB",   "flops",   "3e9",    "items",    "50",
-                                    NULL};
+    const char *const settings[] = {"upload", "100 ms", "compute", "20 ms", "download",
+                                    "10 ms",  "bytes",  "2 GB",    "flops", "3e9",
+                                    "items",  "50",     NULL};
     assert_true(measure(f, 1, settings));
     assert_exact(f, "time", 0.13);
     assert_exact(f, "upload.time", 0.1);
@@ -132,11 +132,10 @@ static void record_parts(void **state)
 {
     struct fixture *f = *state;
     assert_true(measure(f, 1, (const char *const[]){"upload", "1 us", "bytes", "64 B", NULL}));
-    assert_string_equal(
-        text_string(&f->result.samples),
-        "{\"time\":[101000,101000,101000,101000,101000,101000],"
-        "\"upload.time\":[1000,1000,1000,1000,1000,1000],"
-        "\"compute.time\":[100000,100000,100000,100000,100000,100000]}");
+    assert_string_equal(text_string(&f->result.samples),
+                        "{\"time\":[101000,101000,101000,101000,101000,101000],"
+                        "\"upload.time\":[1000,1000,1000,1000,1000,1000],"
+                        "\"compute.time\":[100000,100000,100000,100000,100000,100000]}");
     json_t *sampling = parse(&f->result.sampling);
     assert_string_equal(json_text(sampling, "clock", ""), "simulated");
     assert_string_equal(json_text(sampling, "stop", ""), "target");
@@ -179,7 +178,7 @@ static void simulated_is_deterministic(void **state)
 static void rate_interval_is_that_of_the_time(void **state)
 {
     struct fixture *f = *state;
-    const char *const settings[] = {"compute", "0",   "upload", "1 ms", "bytes",
+    const char *const settings[] = {"compute", "0",     "upload", "1 ms", "bytes",
                                     "1000 B",  "noise", "0.5",    NULL};
     assert_true(measure(f, 3, settings));
     struct metric time, rate;
@@ -196,8 +195,9 @@ static void no_stage_is_refused(void **state)
     struct fixture *f = *state;
     assert_false(measure(f, 1, (const char *const[]){"compute", "0", NULL}));
     assert_int_equal(f->error.status, ASSAY_INVALID);
-    assert_string_equal(f->error.text, "all stages have 0 ns; give at least one of prepare, upload, "
-                                       "compute, download and finish a duration");
+    assert_string_equal(f->error.text,
+                        "all stages have 0 ns; give at least one of prepare, upload, "
+                        "compute, download and finish a duration");
 }
 
 /* Metrics of six made-up batches of one stage with a payload of 8 B. */
@@ -235,8 +235,7 @@ static void times_of_zero_are_absent(void **state)
     metric_from_json(f->metrics, "work.time", &time);
     assert_null(time.absent);
     assert_true(time.low == 0 && time.value == 2e-9 && time.high == 2e-9);
-    assert_absent(f, "work.rate",
-                  "the interval of its time reaches 0 ns: too short for the clock");
+    assert_absent(f, "work.rate", "the interval of its time reaches 0 ns: too short for the clock");
 }
 
 static void device_times_have_their_own_rates(void **state)

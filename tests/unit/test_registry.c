@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -187,27 +188,45 @@ static void describes(void **state)
     registry_destroy(&registry);
 }
 
+/* The struct that is wrong says so with its own size and the right one. */
+static void refused_size(const char *format, size_t got, size_t known)
+{
+    char text[256];
+    int length = snprintf(text, sizeof(text), format, got, known);
+    assert_true(length > 0 && (size_t)length < sizeof(text));
+    refused(text);
+}
+
 static void wrong_abi_and_sizes(void **state)
 {
     (void)state;
     plugin.abi = ASSAY_ABI + 1;
     refused("a plugin was built for ABI 2, this assay has ABI 1: rebuild the plugin");
     plugin.size = 8;
-    refused("a plugin says that its struct assay_plugin has 8 bytes, this assay knows 40");
-    plugin.size += 8;
-    refused("a plugin says that its struct assay_plugin has 48 bytes, this assay knows 40");
-    workload.size -= 8;
-    refused("plugin 'tests': struct assay_workload has 120 bytes, this assay knows 128: rebuild the "
-            "plugin for it");
+    refused_size("a plugin says that its struct assay_plugin has %zu bytes, this assay knows %zu",
+                 8, sizeof(plugin));
+    plugin.size++;
+    refused_size("a plugin says that its struct assay_plugin has %zu bytes, this assay knows %zu",
+                 sizeof(plugin) + 1, sizeof(plugin));
+    workload.size = 20;
+    refused_size(
+        "plugin 'tests': struct assay_workload has %zu bytes, this assay knows %zu: rebuild "
+        "the plugin for it",
+        20, sizeof(workload));
     option_rows[1].size = 1;
-    refused("plugin 'tests': 'share': struct assay_option has 1 bytes, this assay knows 112: rebuild "
-            "the plugin for it");
+    refused_size(
+        "plugin 'tests': 'share': struct assay_option has %zu bytes, this assay knows %zu: "
+        "rebuild the plugin for it",
+        1, sizeof(struct assay_option));
     stage_rows[0].size = 1;
-    refused("plugin 'tests': 'wait': struct assay_stage has 1 bytes, this assay knows 72: rebuild the "
-            "plugin for it");
+    refused_size("plugin 'tests': 'wait': struct assay_stage has %zu bytes, this assay knows %zu: "
+                 "rebuild the plugin for it",
+                 1, sizeof(struct assay_stage));
     metric_row.size = 1;
-    refused("plugin 'tests': 'turns': struct assay_metric_info has 1 bytes, this assay knows 32: "
-            "rebuild the plugin for it");
+    refused_size(
+        "plugin 'tests': 'turns': struct assay_metric_info has %zu bytes, this assay knows "
+        "%zu: rebuild the plugin for it",
+        1, sizeof(struct assay_metric_info));
 }
 
 static void wrong_names(void **state)
@@ -220,11 +239,13 @@ static void wrong_names(void **state)
     stage_rows[1].name = "time";
     refused("plugin 'tests': workload 'idle': stage 'time': the name is reserved");
     stage_rows[1].name = "end";
-    refused("plugin 'tests': workload 'idle': stage 'end': the name is not a Lua identifier of at most "
-            "48 letters");
+    refused(
+        "plugin 'tests': workload 'idle': stage 'end': the name is not a Lua identifier of at most "
+        "48 letters");
     stage_rows[1].name = "wait";
-    refused("plugin 'tests': workload 'idle': stage 'wait': two stages of one name both need present, "
-            "and only one of them may be there at a time");
+    refused(
+        "plugin 'tests': workload 'idle': stage 'wait': two stages of one name both need present, "
+        "and only one of them may be there at a time");
     metric_row.name = "status";
     refused("plugin 'tests': workload 'idle': metric 'status': the name is reserved");
     metric_row.name = "rest";
@@ -265,16 +286,19 @@ static void wrong_options(void **state)
     option_rows[0].fallback = NULL;
     refused("plugin 'tests': workload 'idle': parameter 'count': it has no default");
     option_rows[0].offset = sizeof(struct params);
-    refused("plugin 'tests': workload 'idle': parameter 'count': its offset does not fit the params "
-            "struct");
+    refused(
+        "plugin 'tests': workload 'idle': parameter 'count': its offset does not fit the params "
+        "struct");
     option_rows[0].offset = 4;
-    refused("plugin 'tests': workload 'idle': parameter 'count': its offset does not fit the params "
-            "struct");
+    refused(
+        "plugin 'tests': workload 'idle': parameter 'count': its offset does not fit the params "
+        "struct");
     option_rows[2].choices = NULL;
     refused("plugin 'tests': workload 'idle': parameter 'mode': it has no choices");
     option_rows[1].flags = ASSAY_OPTION_ITEMS;
-    refused("plugin 'tests': workload 'idle': parameter 'share': only an integer can be the number of "
-            "items");
+    refused(
+        "plugin 'tests': workload 'idle': parameter 'share': only an integer can be the number of "
+        "items");
     workload.options = NULL;
     refused("plugin 'tests': workload 'idle': it lacks options, stages or params_size");
 }

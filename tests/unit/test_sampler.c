@@ -74,9 +74,9 @@ static void warmup_waits_for_two_equal_windows(void **state)
 {
     (void)state;
     struct sampler *sampler = make((struct measure_budget){0});
-    /* Medians of three: (900, 500, 300) against (200, 110, 104) differ; after each further sample the
-     * windows move on by one. (300, 200, 110) : (104, 101, 100) and (200, 110, 104) : (101, 100, 100)
-     * differ by 49 % and 9 %, (110, 104, 101) : (100, 100, 100) by 3.8 %. */
+    /* Medians of three: (900, 500, 300) against (200, 110, 104) differ; after each further sample
+     * the windows move on by one. (300, 200, 110) : (104, 101, 100) and (200, 110, 104) : (101,
+     * 100, 100) differ by 49 % and 9 %, (110, 104, 101) : (100, 100, 100) by 3.8 %. */
     int64_t times[] = {900, 500, 300, 200, 110, 104, 101, 100, 100, 100, 100};
     assert_int_equal(warm_up(sampler, times, 11), 10);
     json_t *json = record(sampler);
@@ -101,8 +101,8 @@ static void warmup_is_bounded(void **state)
     sampler_destroy(&sampler);
 }
 
-/* The interval of the median of 6 is (smallest, largest): 100 +- 10 is a half-width of 10 %. Of 12 it
- * is ranks 3 to 10 (96.1 %). */
+/* The interval of the median of 6 is (smallest, largest): 100 +- 10 is a half-width of 10 %. Of 12
+ * it is ranks 3 to 10 (96.1 %). */
 static void samples_double_between_looks(void **state)
 {
     (void)state;

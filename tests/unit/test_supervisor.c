@@ -106,10 +106,8 @@ static void make_plan(struct fixture *f, const char *const *faults, size_t count
         struct plan_setting setting = {.option = (uint32_t)option};
         assert_true(option_parse(workload->options[option], faults[i], f->plan->arena,
                                  &setting.value, &f->error));
-        struct plan_case item = {.replica = (uint32_t)i,
-                                 .workload = workload,
-                                 .settings = &setting,
-                                 .setting_count = 1};
+        struct plan_case item = {
+            .replica = (uint32_t)i, .workload = workload, .settings = &setting, .setting_count = 1};
         assert_true(plan_add_case(f->plan, &item, &f->error));
     }
 }
@@ -139,8 +137,7 @@ static bool run_plan(struct fixture *f, const volatile int *interrupted)
     assert_non_null(journal);
     static const char header[] = "{\"kind\":\"run\",\"format\":1}";
     assert_true(journal_append(journal, header, sizeof(header) - 1, &f->error));
-    struct supervisor_events events = {
-        .user = f, .started = count_started, .ended = count_ended};
+    struct supervisor_events events = {.user = f, .started = count_started, .ended = count_ended};
     bool ok = supervisor_run(f->supervisor, f->plan, journal, &events, interrupted, &f->error);
     journal_writer_destroy(&journal);
     return ok;
@@ -195,18 +192,20 @@ static void describes_the_builtin_workloads(void **state)
 static void faults_cost_their_case_only(void **state)
 {
     struct fixture *f = *state;
-    static const char *const faults[] = {"none",         "crash",       "none",        "segfault",
-                                         "exit",         "hang",        "none",        "wrong_result",
-                                         "out_of_memory", "unsupported", "device_lost", "none"};
+    static const char *const faults[] = {
+        "none", "crash",        "none",          "segfault",    "exit",        "hang",
+        "none", "wrong_result", "out_of_memory", "unsupported", "device_lost", "none"};
     static const struct expectation expected[] = {
         {"done", NULL},
-        {"crash", "the worker was killed by signal 6 (Aborted); its log ends with: null: aborts, as "
-                  "fault=crash asks"},
+        {"crash",
+         "the worker was killed by signal 6 (Aborted); its log ends with: null: aborts, as "
+         "fault=crash asks"},
         {"done", NULL},
         {"crash", "the worker was killed by signal 11 (Segmentation fault)"},
         {"crash", "the worker exited with status 3"},
-        {"timeout", "no result within 1 s (the case's deadline); its worker was killed; its log ends "
-                    "with: null: hangs, as fault=hang asks"},
+        {"timeout",
+         "no result within 1 s (the case's deadline); its worker was killed; its log ends "
+         "with: null: hangs, as fault=hang asks"},
         {"done", NULL},
         {"wrong result", "null: byte 2 is 0x00, wanted 0x03"},
         {"out of memory", "out of memory, as fault=out_of_memory asks"},

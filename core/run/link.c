@@ -192,8 +192,9 @@ static json_t *no_answer(struct link *link, enum channel_result result, int64_t 
     } else {
         link_end(link, DEATH_LIMIT_NS, &how);
     }
+    text_addf(&how, " while %s", doing);
     link_add_log(link, &how);
-    assay_fail(error, status, "the worker process %s while %s", text_string(&how), doing);
+    assay_fail(error, status, "the worker process %s", text_string(&how));
     text_free(&how);
     return NULL;
 }

@@ -121,9 +121,9 @@ static bool read_gpu(int bus, const char *name, struct pci_gpu *gpu)
     return ok;
 }
 
-static int compare(const void *a, const void *b)
+static int compare(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp(((const struct pci_gpu *)a)->address, ((const struct pci_gpu *)b)->address);
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 static bool append(struct pci_gpu **gpus, size_t *count, const struct pci_gpu *gpu,
@@ -137,38 +137,40 @@ static bool append(struct pci_gpu **gpus, size_t *count, const struct pci_gpu *g
     return true;
 }
 
-static DIR *open_bus(void)
+static bool scan_bus(const char *path, struct pci_gpu **gpus, size_t *count,
+                     struct assay_error *error)
 {
-    const char *root = getenv("ASSAY_SYSFS");
-    struct text path = {0};
-    text_add(&path, root && root[0] ? root : "/sys");
-    text_add(&path, "/bus/pci/devices");
-    DIR *bus = path.failed ? NULL : opendir(text_string(&path));
-    text_free(&path);
-    return bus;
+    struct dirent **entries = NULL;
+    const int bus = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int entry_count = bus < 0 ? -1 : scandir(path, &entries, NULL, compare);
+    bool ok = true;
+    for (int i = 0; i < entry_count; i++) {
+        struct pci_gpu gpu;
+        if (ok && read_gpu(bus, entries[i]->d_name, &gpu))
+            ok = append(gpus, count, &gpu, error);
+        free(entries[i]);
+    }
+    free(entries);
+    if (bus >= 0)
+        close(bus);
+    return ok;
 }
 
 bool pci_scan(struct pci_gpu **gpus, size_t *count, struct assay_error *error)
 {
+    const char *root = getenv("ASSAY_SYSFS");
+    struct text path = {0};
     *gpus = NULL;
     *count = 0;
-    DIR *bus = open_bus();
-    if (!bus)
-        return true;
-    bool ok = true;
-    const struct dirent *entry;
-    while (ok && (entry = readdir(bus))) {
-        struct pci_gpu gpu;
-        if (read_gpu(dirfd(bus), entry->d_name, &gpu))
-            ok = append(gpus, count, &gpu, error);
-    }
-    closedir(bus);
+    text_add(&path, root && root[0] ? root : "/sys");
+    text_add(&path, "/bus/pci/devices");
+    const bool ok = path.failed ? assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of memory for a path")
+                                : scan_bus(text_string(&path), gpus, count, error);
+    text_free(&path);
     if (!ok) {
         free(*gpus);
         *gpus = NULL;
         *count = 0;
-    } else if (*count > 1) {
-        qsort(*gpus, *count, sizeof(**gpus), compare);
     }
     return ok;
 }

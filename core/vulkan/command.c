@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program of a recording: segments, lanes, barriers, timestamps. */
+#include "vulkan/queue.h"
 #include "vulkan/recording.h"
 
 #include "vulkan/slot.h"
@@ -84,11 +85,7 @@ struct assay_command *command_create(const struct command_params *params, struct
     command->queues[0] = device_queue(command->member, params->role);
     command->queues[1] = second_queue(command);
     command->timestamps = true;
-    /* Software drivers run commands in order and take TOP after them; BOTTOM costs 10 to 40 us
-     * there. */
-    command->end_stage = command->member->physical->class == VULKAN_CLASS_CPU
-                             ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT
-                             : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+    command->end_stage = queue_end_stage(command->member);
     if (!create_fences(command, error))
         command_destroy(&command);
     return command;

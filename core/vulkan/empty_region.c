@@ -65,9 +65,15 @@ static bool record(struct probe *probe, struct assay_error *error)
     VkResult result = member->vk.vkBeginCommandBuffer(probe->commands, &begin);
     if (result != VK_SUCCESS)
         return device_fail(probe->device, result, "vkBeginCommandBuffer", error);
-    for (uint32_t i = 0; i < 2; i++)
-        member->vk.vkCmdWriteTimestamp(probe->commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
-                                       probe->queries, i);
+    member->vk.vkCmdWriteTimestamp(probe->commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                                   probe->queries, 0);
+    /* As a recording ends (command.c), which belongs to the region's cost. */
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    member->vk.vkCmdPipelineBarrier(probe->commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                    VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    member->vk.vkCmdWriteTimestamp(probe->commands, queue_end_stage(member), probe->queries, 1);
     result = member->vk.vkEndCommandBuffer(probe->commands);
     if (result != VK_SUCCESS)
         return device_fail(probe->device, result, "vkEndCommandBuffer", error);

@@ -20,6 +20,10 @@ bool queue_plan_make(const VkQueueFamilyProperties *families, uint32_t count,
                      enum vulkan_queue_choice choice, struct queue_plan *plan,
                      const char **why_not);
 
+/* The stage of the timestamp that ends a region: one for all, so that regions and the empty region
+ * cost the same. */
+VkPipelineStageFlagBits queue_end_stage(const struct vulkan_device *member);
+
 /* Submits and waits at most the set's limit; on expiry the set is lost and the error is
  * ASSAY_TIMEOUT. The fence is unsignalled before and after. `what` names the work in messages. */
 bool queue_run(struct assay_device *device, struct vulkan_device *member,

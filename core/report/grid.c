@@ -106,6 +106,17 @@ static bool set_cell(struct grid *grid, size_t index, const char *full, const ch
     return (cell->full && cell->brief) || no_memory(error);
 }
 
+static bool note_value(struct grid *grid, struct grid_column *column, const char *value)
+{
+    column->rows++;
+    if (!column->first) {
+        column->first = arena_copy(grid->arena, value);
+    } else if (strcmp(column->first, value) != 0) {
+        column->varies = true;
+    }
+    return column->first != NULL;
+}
+
 bool grid_parameter(struct grid *grid, const char *title, const char *value,
                     struct assay_error *error)
 {
@@ -115,14 +126,8 @@ bool grid_parameter(struct grid *grid, const char *title, const char *value,
         return !error->status;
     }
     column->parameter = true;
-    column->rows++;
-    if (!column->first) {
-        column->first = arena_copy(grid->arena, value);
-        if (!column->first) {
-            return no_memory(error);
-        }
-    } else if (strcmp(column->first, value) != 0) {
-        column->varies = true;
+    if (!note_value(grid, column, value)) {
+        return no_memory(error);
     }
     return set_cell(grid, index, value, NULL, GRID_PLAIN, error);
 }
@@ -136,7 +141,9 @@ bool grid_cell(struct grid *grid, const char *title, int importance, const char 
         return !error->status;
     }
     column->importance = importance;
-    column->rows++;
+    if (!note_value(grid, column, full)) {
+        return no_memory(error);
+    }
     return set_cell(grid, index, full, brief, colour, error);
 }
 
@@ -219,7 +226,8 @@ static void fit(struct grid *grid, unsigned limit)
 {
     for (size_t i = 0; i < grid->column_count; i++) {
         struct grid_column *column = &grid->columns[i];
-        column->hidden = constant(grid, column);
+        bool dull = column->importance >= GRID_EXTRA && grid->total > 1 && !column->varies;
+        column->hidden = constant(grid, column) || dull;
         column->brief = false;
         measure_column(grid, i);
     }

@@ -7,6 +7,7 @@
 #include "report/report.h"
 
 #define GRID_COLUMNS 64
+#define GRID_EXTRA 6 /* importance from which a column is shown only when it varies */
 
 enum grid_colour { GRID_PLAIN, GRID_GOOD, GRID_DOUBTFUL, GRID_BAD };
 

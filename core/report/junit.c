@@ -31,11 +31,16 @@ static void add_seconds(struct text *out, int64_t time_us)
     text_addf(out, "%lld.%06lld", (long long)(time_us / 1000000), (long long)(time_us % 1000000));
 }
 
+/* On one line: a parser may make a space of a newline in an attribute, and viewers show one line.
+ */
 static void add_attribute(struct text *out, const char *name, const char *value)
 {
+    struct text clean = {0};
+    text_add_clean(&clean, value);
     text_addf(out, " %s=\"", name);
-    report_add_escaped(out, value);
+    report_add_escaped(out, text_string(&clean));
     text_add_char(out, '"');
+    text_free(&clean);
 }
 
 static void add_tally(struct text *out, const struct tally *tally)

@@ -38,6 +38,7 @@ struct table {
     struct groups skips, unjudged;
     struct device devices[DEVICES_MAX];
     size_t device_count, device_others;
+    size_t done, skipped, errors; /* for a run without an end record */
     /* The experiment that rows are gathered for. */
     struct grid grid;
     char *experiment;
@@ -273,7 +274,7 @@ static int importance(const json_t *record, const char *name)
     }
     const char *dot = strrchr(name, '.');
     if (!dot) {
-        return 6; /* the workload's own */
+        return GRID_EXTRA; /* the workload's own */
     }
     if (strcmp(dot, ".rate") == 0 || strcmp(dot, ".flop_rate") == 0) {
         return 1;
@@ -414,11 +415,14 @@ static bool add_case(struct table *table, size_t at, const json_t *record,
         return false;
     }
     if (strcmp(status, "skipped") == 0) {
+        table->skipped++;
         return list_skip(table, record, error);
     }
     if (strcmp(status, "done") != 0) {
+        table->errors++;
         return list_error(table, record, status);
     }
+    table->done++;
     uint8_t worst = table->view.worst[at];
     return worst == VIEW_NONE || worst == VIEW_PASS || list_chain(table, at, record, error);
 }
@@ -511,6 +515,11 @@ static void add_count(struct text *out, size_t count, const char *one, const cha
     }
 }
 
+static size_t end_count(const json_t *cases, const char *name, size_t fallback)
+{
+    return (size_t)json_whole(cases, name, (int64_t)fallback);
+}
+
 static void print_verdict(const struct table *table)
 {
     const json_t *cases = json_object_get(table->view.end, "cases");
@@ -518,15 +527,16 @@ static void print_verdict(const struct table *table)
     struct text counts = {0};
     enum grid_colour colour;
     const char *word = outcome(table->view.end, &colour);
-    add_count(&counts, (size_t)json_whole(cases, "done", 0), "case done", "cases done");
-    add_count(&counts, (size_t)json_whole(cases, "errors", 0), "case in error", "cases in error");
-    add_count(&counts, (size_t)json_whole(cases, "skipped", 0), "skipped", "skipped");
+    add_count(&counts, end_count(cases, "done", table->done), "case done", "cases done");
+    add_count(&counts, end_count(cases, "errors", table->errors), "case in error",
+              "cases in error");
+    add_count(&counts, end_count(cases, "skipped", table->skipped), "skipped", "skipped");
     add_count(&counts, (size_t)json_whole(cases, "missing", 0), "not run", "not run");
     add_count(&counts, bounds[VIEW_PASS], "bound holds", "bounds hold");
     add_count(&counts, bounds[VIEW_FAIL], "bound failed", "bounds failed");
     add_count(&counts, bounds[VIEW_INCONCLUSIVE], "inconclusive", "inconclusive");
     add_count(&counts, bounds[VIEW_NOT_JUDGED], "not judged", "not judged");
-    if (table->view.verdict_count == 0 && counts.length) {
+    if (table->view.end && table->view.verdict_count == 0 && counts.length) {
         text_add(&counts, ", no bounds to judge");
     }
     text_add_char(table->out, '\n');

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The serial schedule and its metrics on the simulated clock: every figure is known. */
+#include "../workload_fixture.h"
 #include "base/json.h"
-#include "base/options.h"
-#include "experiment/registry.h"
 #include "measure/measure.h"
 #include "measure/samples.h"
 #include "measure/verification.h"
@@ -17,9 +16,7 @@
 #include <cmocka.h>
 
 struct fixture {
-    struct registry *registry;
-    const struct assay_workload *workload;
-    struct arena *arena;
+    struct workload_fixture null;
     struct measure_result result;
     json_t *metrics;
     struct assay_error error;
@@ -28,11 +25,8 @@ struct fixture {
 static int set_up(void **state)
 {
     static struct fixture fixture;
-    fixture = (struct fixture){.arena = arena_create()};
-    fixture.registry = registry_create(registry_builtin, &fixture.error);
-    assert_non_null(fixture.registry);
-    fixture.workload = registry_find(fixture.registry, "null");
-    assert_non_null(fixture.workload);
+    fixture = (struct fixture){0};
+    assert_true(workload_open(&fixture.null, "null", &fixture.error));
     *state = &fixture;
     return 0;
 }
@@ -42,31 +36,20 @@ static int tear_down(void **state)
     struct fixture *f = *state;
     measure_result_free(&f->result);
     json_decref(f->metrics);
-    registry_destroy(&f->registry);
-    arena_destroy(&f->arena);
+    workload_close(&f->null);
     return 0;
 }
 
-/* Measures `null` with parameters given as name, value, ..., NULL. */
 static bool measure(struct fixture *f, uint64_t seed, const char *const *settings)
 {
     measure_result_free(&f->result);
     json_decref(f->metrics);
     f->metrics = NULL;
     f->error = (struct assay_error){0};
-    void *params = arena_alloc(f->arena, f->workload->params_size);
-    memcpy(params, registry_defaults(f->registry, f->workload), f->workload->params_size);
-    for (size_t i = 0; settings[i]; i += 2) {
-        int index = option_find(f->workload->options, settings[i]);
-        assert_true(index >= 0);
-        struct option_value value;
-        assert_true(option_parse(f->workload->options[index], settings[i + 1], f->arena, &value,
-                                 &f->error));
-        option_store(f->workload->options[index], &value, params);
-    }
-    if (!f->workload->check(params, &f->error))
+    void *params = workload_params(&f->null, settings, &f->error);
+    if (!params)
         return false;
-    struct measure_request request = {.workload = f->workload, .params = params, .seed = seed};
+    struct measure_request request = {.workload = f->null.workload, .params = params, .seed = seed};
     if (!measure_case(&request, &f->result, &f->error))
         return false;
     f->metrics = metric_set_to_json(f->result.metrics);
@@ -304,7 +287,7 @@ static void extras_are_checked(void **state)
 {
     struct fixture *f = *state;
     struct assay_error error = {0};
-    struct assay_metrics metrics = {.workload = f->workload, .set = metric_set_create()};
+    struct assay_metrics metrics = {.workload = f->null.workload, .set = metric_set_create()};
     assert_false(assay_metrics_add(&metrics, "nonsense", 1, &error));
     assert_string_equal(error.text, "'null' reports a metric 'nonsense' that it does not declare");
     error = (struct assay_error){0};
@@ -317,7 +300,7 @@ static void extras_are_checked(void **state)
     assert_absent(f, "batches", "the workload reported a value that is not finite");
     metric_set_destroy(&metrics.set);
 
-    metrics = (struct assay_metrics){.workload = f->workload, .set = metric_set_create()};
+    metrics = (struct assay_metrics){.workload = f->null.workload, .set = metric_set_create()};
     assert_true(metrics_finish(&metrics, &error));
     json_decref(f->metrics);
     f->metrics = metric_set_to_json(metrics.set);

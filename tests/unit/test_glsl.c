@@ -193,9 +193,9 @@ static bool set_decimal_comma(void)
 {
     char here[128];
     if (getcwd(here, sizeof(here)) == NULL || setenv("LOCPATH", here, 1) != 0 ||
-        system("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 >localedef.log 2>&1") != 0)
+        system("localedef -i de_DE -f ISO-8859-1 ./de_DE >localedef.log 2>&1") != 0)
         return false;
-    return setlocale(LC_ALL, "de_DE.UTF-8") != NULL &&
+    return setlocale(LC_ALL, "de_DE") != NULL &&
            strcmp(localeconv()->decimal_point, ",") == 0;
 }
 

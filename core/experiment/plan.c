@@ -170,16 +170,13 @@ static bool add_json_value(struct text *text, const struct assay_option *option,
     case ASSAY_OPTION_REAL:
         break;
     }
-    /* Reals are rare: jansson prints them, so that the text is what a JSON writer gives. */
-    char digits[64];
-    json_t *real = json_real(value->as.real);
-    size_t length = real ? json_dumpb(real, digits, sizeof(digits), JSON_ENCODE_ANY) : 0;
-    json_decref(real);
-    if (length == 0 || length > sizeof(digits))
+    json_t *real = json_real(value->as.real); /* rare: printed as every record prints them */
+    if (!real)
         return assay_fail(error, ASSAY_INVALID, "%s: the value is not a finite number",
                           option->name);
-    text_add_bytes(text, digits, length);
-    return true;
+    bool good = json_add_line(text, real, true, error);
+    json_decref(real);
+    return good;
 }
 
 static bool add_params(const struct plan_case *item, struct text *out, struct assay_error *error)

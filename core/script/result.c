@@ -346,9 +346,10 @@ static void bottleneck_index(lua_State *L, const struct plan_case *item, const c
         result_metric(L, item, full ? full : "time", time_dimension, &time);
         if (time.absent)
             continue;
+        struct metric before = sum;
         if (!largest)
             sum = time;
-        else if (!metric_combine(METRIC_ADD, &sum, &time, script_scratch(L), &sum, &error))
+        else if (!metric_combine(METRIC_ADD, &before, &time, script_scratch(L), &sum, &error))
             script_raise(L, &error);
         if (!largest || time.value > most.value) {
             most = time;

@@ -38,8 +38,7 @@ static void finds_by_name(void **state)
     assert_int_equal(catalog_find(catalog, "cpoy", &error), -1);
     assert_int_equal(error.status, ASSAY_INVALID);
     assert_string_equal(
-        error.text,
-        "there is no workload 'cpoy'; did you mean 'copy'? There are copy and null");
+        error.text, "there is no workload 'cpoy'; did you mean 'copy'? There are copy and null");
     error = (struct assay_error){0};
     assert_int_equal(catalog_find(catalog, "gemm", &error), -1);
     assert_string_equal(error.text, "there is no workload 'gemm'; there are copy and null");
@@ -62,7 +61,7 @@ static void names_metrics_in_order(void **state)
     assert_string_equal(text_string(&text),
                         "time[s] submit_time[s] device_time[s] host_cpu_time[s] copy.time[s] "
                         "copy.rate[B/s] copy.flop_rate[flop/s] copy.item_rate[item/s] "
-                        "copy.device_time[s] copy.device_rate[B/s] checks[1] ");
+                        "copy.device_time[s] copy.device_rate[B/s] checks[item] ");
     text_free(&text);
     catalog_destroy(&catalog);
 }

@@ -48,8 +48,8 @@ static void add_bytes(struct plan *plan, int64_t bytes)
 {
     struct assay_error error = {0};
     struct plan_setting setting = bytes_setting(bytes);
-    struct plan_case item = {.workload = catalog_at(plan->catalog, 0), .settings = &setting,
-                             .setting_count = 1};
+    struct plan_case item = {
+        .workload = catalog_at(plan->catalog, 0), .settings = &setting, .setting_count = 1};
     if (!plan_add_case(plan, &item, &error))
         fail_msg("%s", error.text);
 }
@@ -62,10 +62,8 @@ static void canonical_is_sorted_json(void **state)
     struct text text = {0}, other = {0};
     add_experiment(plan, "a \"quoted\" \\ \xc3\xa4\x01 name\n");
     struct plan_setting settings[] = {
-        {0, {ASSAY_OPTION_CHOICE, {.choice = 1}}},
-        bytes_setting(INT64_C(67108864)),
-        {3, {ASSAY_OPTION_REAL, {.real = 0.1}}},
-        {4, {ASSAY_OPTION_BOOLEAN, {.boolean = false}}},
+        {0, {ASSAY_OPTION_CHOICE, {.choice = 1}}},  bytes_setting(INT64_C(67108864)),
+        {3, {ASSAY_OPTION_REAL, {.real = 0.1}}},    {4, {ASSAY_OPTION_BOOLEAN, {.boolean = false}}},
         {5, {ASSAY_OPTION_TEXT, {.text = "t\t/"}}},
     };
     struct plan_case item = {.workload = catalog_at(plan->catalog, 0),
@@ -133,15 +131,16 @@ static void refuses_the_same_twice(void **state)
     add_experiment(plan, "x");
     add_bytes(plan, 4096);
     struct plan_setting setting = bytes_setting(4096);
-    struct plan_case item = {.workload = catalog_at(plan->catalog, 0), .settings = &setting,
-                             .setting_count = 1};
+    struct plan_case item = {
+        .workload = catalog_at(plan->catalog, 0), .settings = &setting, .setting_count = 1};
     bool has = false;
     assert_true(plan_has_case(plan, &item, &has, &error));
     assert_true(has);
     assert_false(plan_add_case(plan, &item, &error));
     assert_int_equal(error.status, ASSAY_INVALID);
-    assert_string_equal(error.text, "the case 'copy bytes=4KiB' is there twice; remove the repeated "
-                                    "value, or vary 'replica' to repeat a case");
+    assert_string_equal(error.text,
+                        "the case 'copy bytes=4KiB' is there twice; remove the repeated "
+                        "value, or vary 'replica' to repeat a case");
     error = (struct assay_error){0};
     struct plan_experiment experiment = {.name = "x", .script = "b.lua", .line = 9};
     assert_false(plan_add_experiment(plan, &experiment, &error));
@@ -181,7 +180,9 @@ static void requests_hold_what_the_worker_needs(void **state)
     struct assay_error error = {0};
     struct text text = {0};
     char hex[HASH_HEX_BYTES], wanted[1024];
-    struct plan_experiment experiment = {.name = "x", .script = "a.lua", .line = 3,
+    struct plan_experiment experiment = {.name = "x",
+                                         .script = "a.lua",
+                                         .line = 3,
                                          .measure = {.budget_ns = 500000000, .min_samples = 8}};
     assert_true(plan_add_experiment(plan, &experiment, &error));
     add_bytes(plan, 4096);
@@ -211,15 +212,16 @@ static void labels_name_what_is_set(void **state)
     add_experiment(plan, "x");
     struct plan_setting settings[] = {{0, {ASSAY_OPTION_CHOICE, {.choice = 2}}},
                                       bytes_setting(INT64_C(64) << 20)};
-    struct plan_case item = {.workload = catalog_at(plan->catalog, 0), .settings = settings,
-                             .setting_count = 2};
+    struct plan_case item = {
+        .workload = catalog_at(plan->catalog, 0), .settings = settings, .setting_count = 2};
     plan_case_label(plan, &item, false, &text);
     text_add(&text, "|");
     item.device = "cpu";
     item.replica = 1;
     plan_case_label(plan, &item, true, &text);
-    assert_string_equal(text_string(&text), "copy direction=device bytes=64MiB|device=cpu replica=1 "
-                                            "direction=device bytes=64MiB");
+    assert_string_equal(text_string(&text),
+                        "copy direction=device bytes=64MiB|device=cpu replica=1 "
+                        "direction=device bytes=64MiB");
     text_free(&text);
 }
 

@@ -29,7 +29,6 @@ static int load_text(lua_State *L)
 
 static void keys_of(lua_State *L, int table, const char ***names, size_t *count)
 {
-    table = lua_absindex(L, table);
     *count = 0;
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
         *count += lua_type(L, -2) == LUA_TSTRING;
@@ -62,12 +61,36 @@ static int global_missing(lua_State *L)
     script_fail(L, "there is no global '%s'", name);
 }
 
-static int assay_missing(lua_State *L)
+/* assay.NAME; upvalue 1 is the table that holds the members. */
+static int assay_member(lua_State *L)
 {
     const char **names;
     size_t count;
-    keys_of(L, 1, &names, &count);
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
+        return 1;
+    keys_of(L, lua_upvalueindex(1), &names, &count);
     script_unknown(L, "assay", "member", luaL_tolstring(L, 2, NULL), names, count);
+}
+
+static int members_next(lua_State *L)
+{
+    lua_settop(L, 2);
+    return lua_next(L, 1) ? 2 : 0;
+}
+
+static int assay_pairs(lua_State *L)
+{
+    lua_pushcfunction(L, members_next);
+    lua_newtable(L); /* a copy: the members themselves cannot be reached */
+    for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, -5);
+    }
+    lua_pushnil(L);
+    return 3;
 }
 
 static int assay_fixed(lua_State *L)
@@ -284,14 +307,20 @@ static void open_assay(lua_State *L)
     lua_pushcfunction(L, quantity_unit_function);
     lua_pushcfunction(L, prelude_fail);
     lua_call(L, 3, 0);
-    lua_createtable(L, 0, 3);
-    lua_pushcfunction(L, assay_missing);
+    lua_newtable(L); /* what scripts see: empty, so that every access is ours */
+    lua_createtable(L, 0, 4);
+    lua_pushvalue(L, -3);
+    lua_pushcclosure(L, assay_member, 1);
     lua_setfield(L, -2, "__index");
+    lua_pushvalue(L, -3);
+    lua_pushcclosure(L, assay_pairs, 1);
+    lua_setfield(L, -2, "__pairs");
     lua_pushcfunction(L, assay_fixed);
     lua_setfield(L, -2, "__newindex");
     lua_pushliteral(L, "assay");
     lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);
+    lua_remove(L, -2);
 }
 
 static void open_globals(lua_State *L)

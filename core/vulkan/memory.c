@@ -130,7 +130,7 @@ static bool check_member(const struct vulkan_physical *physical, enum assay_memo
     const VkMemoryHeap *heap =
         &physical->memory.memoryHeaps[physical->memory.memoryTypes[type].heapIndex];
     if (bytes > heap->size)
-        return over(error, memory, bytes, "its heap has", "heap size", heap->size);
+        return over(error, memory, bytes, "the heap of that memory has", "heap size", heap->size);
     if (bytes > physical->max_allocation_bytes)
         return over(error, memory, bytes, "one allocation holds at most", "maxMemoryAllocationSize",
                     physical->max_allocation_bytes);

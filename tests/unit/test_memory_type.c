@@ -140,11 +140,11 @@ static void sizes_against_limits(void **state)
             "6 GiB (6442450944 B) of device memory wanted, but one allocation holds at most 4 GiB "
             "(maxMemoryAllocationSize, 4294967296 B)");
     refuses(&device, ASSAY_MEMORY_DEVICE, UINT64_C(64) << 30,
-            "64 GiB (68719476736 B) of device memory wanted, but its heap has 8 GiB (heap size, "
-            "8589934592 B)");
+            "64 GiB (68719476736 B) of device memory wanted, but the heap of that memory has "
+            "8 GiB (heap size, 8589934592 B)");
     refuses(&device, ASSAY_MEMORY_PINNED, UINT64_C(2) << 30,
-            "2 GiB (2147483648 B) of pinned memory wanted, but its heap has 1 GiB (heap size, "
-            "1073741824 B)");
+            "2 GiB (2147483648 B) of pinned memory wanted, but the heap of that memory "
+            "has 1 GiB (heap size, 1073741824 B)");
     gpu.max_buffer_bytes = 0;
     assert_true(memory_check_size(&device, ASSAY_MEMORY_DEVICE, UINT64_C(4) << 30, &error));
 }

@@ -71,6 +71,11 @@ static _Noreturn void child_run(struct child *child)
         _exit(127); /* it died before prctl */
     setpgid(0, 0);  /* Ctrl-C is for the supervisor */
     if (child_descriptors(child)) {
+#ifdef CLOSE_RANGE_CLOEXEC
+        /* What others left open is none of its business; where the kernel cannot, it does no harm.
+         */
+        close_range(CHILD_WRITES + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+#endif
         struct sigaction action = {.sa_handler = SIG_DFL};
         sigaction(SIGPIPE, &action, NULL);
         sigaction(SIGINT, &action, NULL);

@@ -202,6 +202,11 @@ static bool allocate_pageable(struct assay_buffer *buffer, struct assay_error *e
 static bool check_params(const struct assay_device *device,
                          const struct assay_buffer_params *params, struct assay_error *error)
 {
+    if (params->size < sizeof(*params))
+        return assay_fail(error, ASSAY_INVALID,
+                          "its params have size %zu, but %zu is needed: set .size to "
+                          "sizeof(struct assay_buffer_params)",
+                          params->size, sizeof(*params));
     if ((unsigned)params->memory >= ASSAY_MEMORY_COUNT)
         return assay_fail(error, ASSAY_INVALID, "%d is no kind of memory", (int)params->memory);
     if (params->bytes == 0)

@@ -178,15 +178,6 @@ bool json_add_line(struct text *text, const json_t *json, bool sorted, struct as
     return true;
 }
 
-json_t *json_read(const char *data, size_t length, const char *what, struct assay_error *error)
-{
-    json_error_t reason;
-    json_t *json = json_loadb(data, length, 0, &reason);
-    if (!json)
-        assay_fail(error, ASSAY_SYSTEM, "%s: byte %d: %s", what, reason.position, reason.text);
-    return json;
-}
-
 const char *json_text(const json_t *object, const char *key, const char *fallback)
 {
     const char *value = json_string_value(json_object_get(object, key));

@@ -12,7 +12,9 @@
 /* One line, no newline, integers exact, reals with up to 17 digits. sorted: canonical key order
  * (for ids). False on out of memory or an unprintable tree. */
 bool json_add_line(struct text *text, const json_t *json, bool sorted, struct assay_error *error);
-/* Parses one line; ASSAY_SYSTEM with position on failure. New reference. */
+/* Parses one line that holds an object or an array, strictly (RFC 8259; no character 0 in strings,
+ * integers of at most 64 bits, at most 256 deep); ASSAY_SYSTEM with position on failure. New
+ * reference. */
 json_t *json_read(const char *data, size_t length, const char *what, struct assay_error *error);
 /* Members with a default; a member of the wrong type counts as absent. */
 const char *json_text(const json_t *object, const char *key, const char *fallback);

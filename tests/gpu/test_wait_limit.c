@@ -7,8 +7,8 @@
 #include <string.h>
 
 static struct fixture fixture;
-static struct assay_device *lost; /* leaked on purpose; kept in sight of leak checkers */
-static struct vulkan_instance *leaked;
+static struct assay_device *volatile lost; /* leaked on purpose; kept in sight of leak checkers */
+static struct vulkan_instance *volatile leaked;
 
 struct stuck {
     VkEvent event; /* the work waits for it */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where an invocation stands in a one-dimensional dispatch over words.
+// Where an invocation's elements are in a one-dimensional dispatch.
 
-// The first of `count` neighbouring words that are this invocation's, or `limit` when there is none
-// left for it; cannot wrap.
-uint first_word(uint count, uint limit)
+// The i-th of the `count` elements of this invocation. A workgroup has `group_size * count`
+// neighbouring elements, and its invocations take them in turn: neighbours touch neighbours at the
+// same time. Does not wrap for the elements of a storage buffer (under 2^32 bytes).
+uint strided_element(uint i, uint count, uint group_size)
 {
-    uint index = gl_GlobalInvocationID.x;
-    return index > limit / count ? limit : index * count;
+    return (gl_WorkGroupID.x * count + i) * group_size + gl_LocalInvocationID.x;
 }

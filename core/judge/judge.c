@@ -79,12 +79,15 @@ static bool case_judge(struct judge *judge, const struct plan_case *item,
                        struct journal_reader *reader, const struct judge_script *script,
                        struct assay_error *error)
 {
+    /* What closures can see of a record. */
+    static const char *const members[] = {"id",     "status",  "reason",       "params",
+                                          "device", "metrics", "verification", NULL};
     long at = journal_case_find(reader, &item->id);
     if (at < 0) {
         judge->counts->missing++;
         return true;
     }
-    json_t *record = journal_case(reader, (size_t)at, error);
+    json_t *record = journal_case_part(reader, (size_t)at, members, error);
     if (!record)
         return false;
     const char *status = json_text(record, "status", "error");

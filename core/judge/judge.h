@@ -27,8 +27,8 @@ bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct 
 
 struct judge_script { /* the script room fills this in; the judge calls closures only through it */
     void *user;
-    /* Runs the experiment's check on one case record. True when there is none. False: a script
-     * error (ASSAY_SCRIPT). */
+    /* Runs the experiment's check on one case record (id, status, reason, params, device, metrics
+     * and verification of it). True when there is none. False: a script error (ASSAY_SCRIPT). */
     bool (*check)(void *user, uint32_t experiment, const json_t *record, struct judge *judge,
                   struct assay_error *error);
     /* Runs its summary over the journal's cases of that experiment. */

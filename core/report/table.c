@@ -551,10 +551,27 @@ static void print_verdict(const struct table *table)
     text_free(&counts);
 }
 
+/* A case that is not shown in full is read in part: it may still vary a parameter, or have failed.
+ */
+static json_t *read_case(struct table *table, size_t at, struct assay_error *error)
+{
+    static const char *const members[] = {"id",     "experiment", "workload", "script",
+                                          "line",   "set",        "schedule", "replica",
+                                          "device", "status",     "reason",   NULL};
+    if (table->experiment && table->grid.row_count == table->grid.row_limit) {
+        json_t *part = journal_case_part(table->view.results, at, members, error);
+        if (!part || strcmp(json_text(part, "experiment", ""), table->experiment) == 0) {
+            return part;
+        }
+        json_decref(part);
+    }
+    return journal_case(table->view.results, at, error);
+}
+
 static bool add_cases(struct table *table, struct assay_error *error)
 {
     for (size_t i = 0; i < table->view.case_count; i++) {
-        json_t *record = journal_case(table->view.results, i, error);
+        json_t *record = read_case(table, i, error);
         bool good = record && add_case(table, i, record, error);
         json_decref(record);
         if (!good) {

@@ -63,12 +63,13 @@ static size_t chain_of(const struct view *view, const json_t *verdict)
 
 static bool read_verdicts(struct view *view, struct assay_error *error)
 {
+    static const char *const members[] = {"case", "verdict", NULL};
     uint32_t *last = calloc(view->case_count + 1, sizeof(*last));
     if (!last) {
         return no_memory(error);
     }
     for (size_t i = 0; i < view->verdict_count; i++) {
-        json_t *verdict = journal_verdict(view->judgement, i, error);
+        json_t *verdict = journal_verdict_part(view->judgement, i, members, error);
         if (!verdict) {
             free(last);
             return false;

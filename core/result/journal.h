@@ -38,6 +38,9 @@ const json_t *journal_end(const struct journal_reader *reader);
 size_t journal_case_count(const struct journal_reader *reader);
 /* The case record, parsed now. New reference. */
 json_t *journal_case(struct journal_reader *reader, size_t index, struct assay_error *error);
+/* Only the named top-level members of it (NULL-terminated), several times faster. New reference. */
+json_t *journal_case_part(struct journal_reader *reader, size_t index, const char *const *members,
+                          struct assay_error *error);
 /* Index of the case with this id or -1. */
 long journal_case_find(const struct journal_reader *reader, const struct hash128 *id);
 /* Its samples record or NULL without error when it has none. New reference. */
@@ -45,6 +48,8 @@ json_t *journal_samples(struct journal_reader *reader, size_t index, struct assa
 /* Verdict records of the last judgement, in order. */
 size_t journal_verdict_count(const struct journal_reader *reader);
 json_t *journal_verdict(struct journal_reader *reader, size_t index, struct assay_error *error);
+json_t *journal_verdict_part(struct journal_reader *reader, size_t index,
+                             const char *const *members, struct assay_error *error);
 size_t journal_damaged_count(const struct journal_reader *reader);
 
 #endif

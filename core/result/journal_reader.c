@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 #include "result/journal.h"
+#include "result/journal_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -424,8 +425,9 @@ size_t journal_damaged_count(const struct journal_reader *reader)
     return reader->damaged;
 }
 
+/* members NULL: the whole record. */
 static json_t *read_record(struct journal_reader *reader, struct place place,
-                           struct assay_error *error)
+                           const char *const *members, struct assay_error *error)
 {
     char *bytes = malloc(place.length);
     size_t held = 0;
@@ -446,7 +448,8 @@ static json_t *read_record(struct journal_reader *reader, struct place place,
         }
         held += (size_t)got;
     }
-    json_t *record = json_read(bytes, place.length, reader->path, error);
+    json_t *record = members ? journal_part(bytes, place.length, members, reader->path, error)
+                             : json_read(bytes, place.length, reader->path, error);
     free(bytes);
     return record;
 }
@@ -469,7 +472,16 @@ json_t *journal_case(struct journal_reader *reader, size_t index, struct assay_e
     if (out_of_range(index, reader->case_count, error))
         return NULL;
     const struct entry *entry = case_entry(reader, index);
-    return read_record(reader, (struct place){entry->offset, entry->length}, error);
+    return read_record(reader, (struct place){entry->offset, entry->length}, NULL, error);
+}
+
+json_t *journal_case_part(struct journal_reader *reader, size_t index, const char *const *members,
+                          struct assay_error *error)
+{
+    if (out_of_range(index, reader->case_count, error))
+        return NULL;
+    const struct entry *entry = case_entry(reader, index);
+    return read_record(reader, (struct place){entry->offset, entry->length}, members, error);
 }
 
 json_t *journal_samples(struct journal_reader *reader, size_t index, struct assay_error *error)
@@ -480,14 +492,23 @@ json_t *journal_samples(struct journal_reader *reader, size_t index, struct assa
     /* Samples behind the case belong to a repetition that never ended. */
     if (entry->samples_length == 0 || entry->samples_offset > entry->offset)
         return NULL;
-    return read_record(reader, (struct place){entry->samples_offset, entry->samples_length}, error);
+    return read_record(reader, (struct place){entry->samples_offset, entry->samples_length}, NULL,
+                       error);
 }
 
 json_t *journal_verdict(struct journal_reader *reader, size_t index, struct assay_error *error)
 {
     if (out_of_range(index, reader->verdict_count, error))
         return NULL;
-    return read_record(reader, reader->verdicts[index], error);
+    return read_record(reader, reader->verdicts[index], NULL, error);
+}
+
+json_t *journal_verdict_part(struct journal_reader *reader, size_t index,
+                             const char *const *members, struct assay_error *error)
+{
+    if (out_of_range(index, reader->verdict_count, error))
+        return NULL;
+    return read_record(reader, reader->verdicts[index], members, error);
 }
 
 long journal_case_find(const struct journal_reader *reader, const struct hash128 *id)

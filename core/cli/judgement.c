@@ -79,6 +79,10 @@ static bool judge_into(const struct judgement_params *params, struct journal_rea
     *status = CLI_CASE_ERROR;
     if (judge_run(script_plan(params->script), reader, &closures, out, &counts, &judged)) {
         *status = judge_exit_status(&counts, &params->output->policy);
+        /* A run that ended early must not pass for what it left out. */
+        if (counts.missing && *status != CLI_USAGE && *status != CLI_NOTHING_MEASURED) {
+            *status = CLI_CASE_ERROR;
+        }
     } else if (judged.status == ASSAY_SYSTEM || judged.status == ASSAY_OUT_OF_MEMORY) {
         *error = judged;
         return false;
@@ -181,7 +185,13 @@ int judgement_run(const struct judgement_params *params)
         journal_reader_destroy(&reader);
         return status;
     }
-    if (reader && judge_into(params, reader, params->writer, &status, &error)) {
+    if (reader && !judge_into(params, reader, params->writer, &status, &error)) {
+        /* A full disk: what was measured is still worth its verdict, on the screen at least. */
+        fprintf(stderr, "assay: the verdicts are only printed: %s\n", error.text);
+        status = judge_apart(params, reader);
+        status = status == CLI_PASS ? CLI_CASE_ERROR : status;
+        error = (struct assay_error){0};
+    } else if (reader) {
         /* Once more, for the verdicts. */
         journal_reader_destroy(&reader);
         reader = journal_read(params->journal, &error);

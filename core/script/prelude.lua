@@ -29,7 +29,7 @@ end
 function assay.powers_of_two(from, to)
   local name = "assay.powers_of_two"
   local value, last = number_or_quantity(name, from), number_or_quantity(name, to)
-  if not (value > zero_of(value)) then fail(name .. ": the first value must be over 0") end
+  if value <= zero_of(value) or value ~= value then fail(name .. ": the first value must be over 0") end
   if value > last then
     fail(name .. ": no value lies between " .. tostring(from) .. " and " .. tostring(to))
   end
@@ -37,7 +37,7 @@ function assay.powers_of_two(from, to)
   repeat
     values[#values + 1] = value
     value = value * 2
-  until value > last or not (value > values[#values])
+  until value > last or value <= values[#values] -- integers wrap
   return values
 end
 
@@ -46,7 +46,7 @@ function assay.range(from, to, step)
   local first, last = number_or_quantity(name, from), number_or_quantity(name, to)
   if step == nil and not math.type(first) then fail(name .. ": quantities need a step") end
   local by = step == nil and 1 or number_or_quantity(name, step)
-  if not (by > zero_of(by)) then fail(name .. ": the step must be over 0") end
+  if by <= zero_of(by) or by ~= by then fail(name .. ": the step must be over 0") end
   if first > last then
     fail(name .. ": no value lies between " .. tostring(from) .. " and " .. tostring(to))
   end

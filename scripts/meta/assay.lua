@@ -1,0 +1,230 @@
+---@meta assay
+-- SPDX-License-Identifier: MIT
+-- What `require "assay"` gives, for editors (LuaCATS). A test compares it with the real table.
+
+---@class assay
+local assay = {}
+
+---The version of assay.
+assay.version = ""
+
+---A quantity: "256 MiB", "20 GB/s", "1.5 ms", "5 %", a plain number, or what assay.MiB(256) gives.
+---@alias assay.Amount string | number | assay.Quantity
+
+---A value of a parameter, or a function of the point that gives it.
+---@alias assay.Value string | number | boolean | assay.Quantity | fun(p: table): string | number | boolean | assay.Quantity
+
+---@class assay.Experiment
+---@field name string unique in a script; part of each case's id
+---@field workload string | string[] `assay list` shows what there is
+---@field fixed? table<string, assay.Value> parameters with one value
+---@field vary? table<string, assay.Value | assay.Value[]> | table<string, assay.Value>[] axes, or a list of whole assignments
+---@field where? fun(p: table): boolean keeps the points for which it is true
+---@field check? fun(r: assay.Result, expect: fun(x: any): assay.Expectation) looks at each case
+---@field summary? fun(all: assay.Cases, expect: fun(x: any): assay.Expectation) looks at all cases, once
+---@field device? string | string[] by name, UUID, PCI address, driver, "cpu", "gpu" or index
+---@field replica? integer | integer[] how often each case is repeated, or the numbers of the repeats
+---@field schedule? "serial"
+---@field target? assay.Amount wanted relative half-width of the interval ("2 %")
+---@field budget? assay.Amount sampling time of a case ("1 s")
+---@field min_samples? integer 6 at least
+---@field max_samples? integer 10,000
+---@field deadline? assay.Amount after which a case is given up ("60 s")
+
+---Declares an experiment: a workload, what is fixed, what is varied, and what is expected.
+---@param definition assay.Experiment
+function assay.experiment(definition) end
+
+---Declares an option of the script; `--option NAME=VALUE` changes it. Gives the value.
+---@generic T
+---@param name string
+---@param default T a text, a number, true or false, or a quantity: what is given must be of this kind
+---@param help? string
+---@return T
+function assay.option(name, default, help) end
+
+---@param amount assay.Amount
+---@return assay.Quantity
+function assay.quantity(amount) end
+
+---The values from, 2 from, 4 from, ... up to `to`.
+---@param from assay.Amount
+---@param to assay.Amount
+---@return assay.Amount[]
+function assay.powers_of_two(from, to) end
+
+---The values from, from + step, ... up to `to`. The step of plain numbers is 1 unless given.
+---@param from assay.Amount
+---@param to assay.Amount
+---@param step? assay.Amount
+---@return assay.Amount[]
+function assay.range(from, to, step) end
+
+---The schedule that issues one batch after the other.
+---@return "serial"
+function assay.serial() end
+
+---@param number number
+---@return assay.Quantity
+function assay.B(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.kB(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.MB(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.GB(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.TB(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.KiB(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.MiB(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.GiB(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.TiB(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.ns(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.us(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.ms(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.s(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.Hz(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.kHz(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.MHz(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.GHz(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.FLOP(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.MFLOP(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.GFLOP(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.TFLOP(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.W(number) end
+
+---@param number number
+---@return assay.Quantity
+function assay.degC(number) end
+
+---Quantities add, subtract, multiply, divide and compare; dimensions are checked.
+---@class assay.Quantity
+---@field value number in base units: B, s, B/s, ...
+---@field unit string the base unit
+---@field to fun(self: assay.Quantity, unit: string): number
+
+---An estimate (the median) with its interval, or absent with the reason. Metrics add, subtract,
+---multiply and divide; compare them by expect.
+---@class assay.Metric
+---@field value number? in base units; nil when absent
+---@field low number? ends of the interval
+---@field high number?
+---@field n integer? samples; 0 for an exact figure
+---@field unit string the base unit
+---@field absent string? why there is no figure
+---@field name string "copy.rate", or the expression that gave it
+
+---@class assay.Stage
+---@field time assay.Metric from the source to a destination that can be read
+---@field rate assay.Metric payload over time
+---@field flop_rate assay.Metric
+---@field item_rate assay.Metric
+---@field device_time assay.Metric the device clock's share
+---@field device_rate assay.Metric
+
+---@class assay.Device
+---@field name string?
+---@field label string? short
+---@field uuid string?
+---@field class string? "discrete", "integrated", "virtual", "cpu"
+---@field selector string? as the script names it
+
+---One case. Besides these: its stages (r.copy.rate) and the metrics that its workload adds.
+---@class assay.Result
+---@field [string] any
+---@field time assay.Metric end to end, a batch
+---@field submit_time assay.Metric
+---@field device_time assay.Metric
+---@field host_cpu_time assay.Metric
+---@field p table<string, string | number | boolean> the parameters that ran: numbers in the unit of the parameter
+---@field status string "done", "skipped", "crash", "timeout", ...; "not run" or "filtered" without a record
+---@field reason string? nil when done
+---@field device assay.Device
+---@field workload string
+---@field replica integer
+---@field verification { error: assay.Metric, verdict: string? }
+---@field bottleneck { stage: string?, share: assay.Metric } the stage with the largest time, and its part of all stages'
+
+---The cases of an experiment. Besides these: a column of a metric (all.time, all.copy.rate).
+---@class assay.Cases
+---@field [string] any
+---@field one fun(self: assay.Cases, parameters: table<string, assay.Value>): assay.Result the one case that matches
+---@field where fun(self: assay.Cases, parameters: table<string, assay.Value>): assay.Cases
+---@field each fun(self: assay.Cases): fun(): assay.Result?
+---@field groups fun(self: assay.Cases, ...: string): fun(): assay.Cases? the cases that agree in these parameters
+
+---Relative, or the sum of both.
+---@alias assay.Tolerance assay.Amount | { relative: assay.Amount?, absolute: assay.Amount? }
+
+---A bound is judged against the whole interval: it holds, fails, or is inconclusive.
+---@class assay.Expectation
+---@field at_least fun(self: assay.Expectation, limit: assay.Amount | assay.Metric): assay.Expectation
+---@field at_most fun(self: assay.Expectation, limit: assay.Amount | assay.Metric): assay.Expectation
+---@field between fun(self: assay.Expectation, low: assay.Amount, high: assay.Amount): assay.Expectation
+---@field near fun(self: assay.Expectation, value: assay.Amount | assay.Metric, tolerance: assay.Tolerance): assay.Expectation
+---@field equals fun(self: assay.Expectation, value: assay.Amount | assay.Metric | boolean): assay.Expectation
+---@field is_true fun(self: assay.Expectation): assay.Expectation
+---@field increasing fun(self: assay.Expectation, parameter: string, how?: { tolerance: assay.Amount? }): assay.Expectation
+---@field decreasing fun(self: assay.Expectation, parameter: string, how?: { tolerance: assay.Amount? }): assay.Expectation
+---@field or_stop fun(self: assay.Expectation) ends the check unless the bound held
+
+return assay

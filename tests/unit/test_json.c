@@ -36,6 +36,69 @@ static void lines(void **state)
     printed("[]", true, "[]");
 }
 
+/* The fast reader and jansson's agree on what is right, what it means and what is wrong. */
+static void reads_as_jansson_does(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "{}",
+        "[]",
+        " { \"a\" : [ 1 , 2.5 ] } ",
+        "[0, -0, -1, 123456789012345678, 1234567890123456789]",
+        "[9223372036854775807, -9223372036854775808]",
+        "[9223372036854775808]",
+        "[1e5, 1E-3, 0.1, 2.5e+10]",
+        "[0.1234567890123456789, 123456.789012345678, 0.30000000000000004, 0.000000000000001]",
+        "[1.0, 0.0, -0.0, 100.25, 1e999]",
+        "[01]",
+        "[1.]",
+        "[.5]",
+        "[-]",
+        "[+1]",
+        "[1e]",
+        "[1e+]",
+        "[0x1]",
+        "[NaN]",
+        "[true, false, null]",
+        "[tru]",
+        "[nul",
+        "[1,]",
+        "{\"a\":1,}",
+        "{\"a\" 1}",
+        "{a:1}",
+        "{\"a\":1,\"a\":2}",
+        "[1] x",
+        "[1][2]",
+        "[",
+        "{\"a\":",
+        "\"text\"",
+        "7",
+        "",
+        "[\"q \\\" \\\\ \\n \\t \\u00e9 \\/\"]",
+        "[\"\\x\"]",
+        "[\"unfinished]",
+        "[\"a\tb\"]",
+        "[\"h\xC3\xA9\"]",
+        "[\"\xFF\"]",
+        "[\"\\u0000\"]",
+        "{\"\\u0000\":1}",
+        "[[[[[[]]]]]]",
+        "{\"\":{}}",
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        json_t *wanted = json_loads(sources[i], 0, NULL);
+        json_t *got = json_read(sources[i], strlen(sources[i]), "test", NULL);
+        if (!wanted != !got || (wanted && !json_equal(wanted, got)))
+            fail_msg("%s", sources[i]);
+        json_decref(wanted);
+        json_decref(got);
+    }
+    /* Every cut of a record is refused. */
+    const char *record = "{\"k\":[1,-2.5,\"x\\ny\",{\"t\":true,\"n\":null}],\"z\":1e3}";
+    for (size_t length = 0; length < strlen(record); length++)
+        assert_null(json_read(record, length, "test", NULL));
+}
+
 static void unprintable(void **state)
 {
     (void)state;
@@ -89,9 +152,8 @@ static void members(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines),
-        cmocka_unit_test(unprintable),
-        cmocka_unit_test(damaged),
+        cmocka_unit_test(lines),       cmocka_unit_test(reads_as_jansson_does),
+        cmocka_unit_test(unprintable), cmocka_unit_test(damaged),
         cmocka_unit_test(members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,21 +116,30 @@ static bool device_copy(struct assay_command *command, const struct transfer *tr
 static struct assay_buffer *staging_for(struct assay_command *command, bool download,
                                         uint64_t bytes, struct assay_error *error)
 {
-    int class = 0;
-    while (STAGING_BYTES_MIN << class < bytes && STAGING_BYTES_MIN << class < ASSAY_STAGING_BYTES)
-        class ++;
-    for (int i = class; i < COMMAND_STAGING_MAX; i++)
+    int step = 0;
+    while (STAGING_BYTES_MIN << step < bytes && STAGING_BYTES_MIN << step < ASSAY_STAGING_BYTES)
+        step++;
+    for (int i = step; i < COMMAND_STAGING_MAX; i++)
         if (command->staging[download][i] != NULL)
             return command->staging[download][i];
-    const struct assay_buffer_params params = {
+    struct assay_buffer_params params = {
         .size = sizeof(params),
         .name = download ? "staging down" : "staging up",
-        .bytes = STAGING_BYTES_MIN << class,
+        .bytes = STAGING_BYTES_MIN << step,
         .memory = download ? ASSAY_MEMORY_CACHED : ASSAY_MEMORY_PINNED,
         .role = ASSAY_ROLE_SCRATCH,
     };
-    command->staging[download][class] = buffer_create_internal(command->device, &params, 0, error);
-    return command->staging[download][class];
+    struct assay_error cause = {0};
+    struct assay_buffer *made = buffer_create_internal(command->device, &params, 0, &cause);
+    if (made == NULL && download && cause.status == ASSAY_UNSUPPORTED) {
+        cause = (struct assay_error){0};
+        params.memory = ASSAY_MEMORY_PINNED; /* every device has it */
+        made = buffer_create_internal(command->device, &params, 0, &cause);
+    }
+    if (made == NULL)
+        assay_fail(error, cause.status, "stage '%s': staging: %s", command->name, cause.text);
+    command->staging[download][step] = made;
+    return made;
 }
 
 static bool staged_piece(struct assay_command *command, const struct transfer *piece,

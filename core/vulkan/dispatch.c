@@ -209,9 +209,6 @@ static bool allocate_sets(struct binder *binder, VkDescriptorSet *sets)
     pool->sets_left -= needed.sets_left;
     pool->storage_left -= needed.storage_left;
     pool->uniform_left -= needed.uniform_left;
-    for (uint32_t set = 0; set < kernel->set_count; set++)
-        device_name_object(command->member, VK_OBJECT_TYPE_DESCRIPTOR_SET, (uint64_t)sets[set],
-                           kernel_name(binder));
     return true;
 }
 

@@ -413,6 +413,44 @@ static void dispatch_errors(void **state)
     close_bench(&bench);
 }
 
+static void storage_range_is_respected(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, 1);
+    const uint64_t range = bench.device->limits.max_storage_range_bytes;
+    if (range > UINT64_C(512) << 20) {
+        printf("maxStorageBufferRange is %llu: not tried\n", (unsigned long long)range);
+        close_bench(&bench);
+        skip();
+    }
+    struct assay_error error = {0};
+    struct assay_buffer *large = make(&bench, "large", range + 4096, ASSAY_MEMORY_DEVICE,
+                                      ASSAY_ROLE_SCRATCH);
+    const struct assay_binding bindings[] = {
+        {.name = "source", .buffer = large, .bytes = 4096},
+        {.name = "destination", .buffer = large, .offset = 4096}};
+    struct assay_binding whole[] = {bindings[0], {.name = "destination", .buffer = large}};
+    const struct assay_push push = {"words", 4};
+    struct assay_dispatch dispatch = {.size = sizeof(dispatch),
+                                      .kernel = copy_kernel(&bench),
+                                      .bindings = bindings,
+                                      .binding_count = 2,
+                                      .pushes = &push,
+                                      .push_count = 1};
+    record(&bench, VULKAN_ROLE_COMPUTE, 0);
+    fixture_assert_ok(assay_command_dispatch(bench.command, &dispatch, &error), &error);
+    dispatch.bindings = whole;
+    char text[200];
+    snprintf(text, sizeof(text),
+             "kernel 'copy_words.comp': binding 'destination' takes %llu bytes, "
+             "maxStorageBufferRange is %llu",
+             (unsigned long long)range + 4096, (unsigned long long)range);
+    expect(assay_command_dispatch(bench.command, &dispatch, &error), &error, ASSAY_UNSUPPORTED,
+           text);
+    close_bench(&bench);
+}
+
 static void copy_errors(void **state)
 {
     (void)state;
@@ -588,12 +626,19 @@ static void raw_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_and_replays),  cmocka_unit_test(timestamps_grow_with_the_work),
-        cmocka_unit_test(memory_kinds),        cmocka_unit_test(staged_in_pieces),
-        cmocka_unit_test(host_copy_and_fill),  cmocka_unit_test(dispatch_by_names),
-        cmocka_unit_test(dispatches_in_a_row), cmocka_unit_test(dispatch_errors),
-        cmocka_unit_test(copy_errors),         cmocka_unit_test(lanes),
-        cmocka_unit_test(two_members),         cmocka_unit_test(raw_commands),
+        cmocka_unit_test(copies_and_replays),
+        cmocka_unit_test(timestamps_grow_with_the_work),
+        cmocka_unit_test(memory_kinds),
+        cmocka_unit_test(staged_in_pieces),
+        cmocka_unit_test(host_copy_and_fill),
+        cmocka_unit_test(dispatch_by_names),
+        cmocka_unit_test(dispatches_in_a_row),
+        cmocka_unit_test(dispatch_errors),
+        cmocka_unit_test(storage_range_is_respected),
+        cmocka_unit_test(copy_errors),
+        cmocka_unit_test(lanes),
+        cmocka_unit_test(two_members),
+        cmocka_unit_test(raw_commands),
     };
     struct assay_error error = {0};
     if (!os_shader_directory(&shader_directory, &error)) {

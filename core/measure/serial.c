@@ -124,11 +124,27 @@ static bool stage_run(struct serial *serial, unsigned index, struct serial_times
     if (!command_execute(entry->command, serial->clock, &command, error))
         return false;
     times->submit_ns += command.submit_ns;
-    int64_t device_ns = entry->device_time ? command.device_ns : -1;
-    times->stages[index].device_ns = device_ns;
-    if (times->device_ns >= 0)
-        times->device_ns = device_ns >= 0 ? times->device_ns + device_ns : -1;
-    *time_ns = entry->host_clock ? command.end_ns - command.begin_ns : device_ns;
+    *time_ns = command.end_ns - command.begin_ns;
+    return true;
+}
+
+/* After the batch: reading timestamps is no part of it. */
+static bool stamps_read(struct serial *serial, struct serial_times *times,
+                        struct assay_error *error)
+{
+    for (unsigned i = 0; i < serial->count; i++) {
+        struct serial_stage *entry = &serial->stages[i];
+        if (!entry->command)
+            continue;
+        int64_t device_ns = -1;
+        if (entry->device_time && !command_device_time(entry->command, &device_ns, error))
+            return false;
+        times->stages[i].device_ns = device_ns;
+        if (times->device_ns >= 0)
+            times->device_ns = device_ns >= 0 ? times->device_ns + device_ns : -1;
+        if (!entry->host_clock)
+            times->stages[i].time_ns = device_ns;
+    }
     return true;
 }
 
@@ -145,5 +161,5 @@ bool serial_batch(struct serial *serial, struct serial_times *times, struct assa
     times->time_ns = clock_now(serial->clock) - begin;
     if (!simulated)
         times->cpu_ns = clock_process_cpu_ns() - cpu_begin;
-    return true;
+    return stamps_read(serial, times, error);
 }

@@ -34,11 +34,15 @@ unsigned command_queue_count(const struct assay_command *command);
 struct command_times {
     int64_t begin_ns, end_ns; /* on the given clock: first host action; result readable */
     int64_t submit_ns;        /* host time spent in submit calls */
-    int64_t device_ns; /* sum over device segments (longest lane of each); -1 without timestamps */
 };
 /* Runs the program: host copies, submits, one bounded wait a segment. Device: ASSAY_TIMEOUT after
  * the set's wait limit. */
 bool command_execute(struct assay_command *command, struct assay_clock *clock,
                      struct command_times *times, struct assay_error *error);
+/* Device time of the last execution: the sum over device segments, longest lane of each; -1 without
+ * timestamps. A call of its own, since reading timestamps costs host time that no batch should
+ * carry. */
+bool command_device_time(struct assay_command *command, int64_t *device_ns,
+                         struct assay_error *error);
 
 #endif

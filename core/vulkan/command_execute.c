@@ -111,23 +111,6 @@ static bool run_segment(struct assay_command *command, const struct command_segm
     return segment->buffer_count == 0 || sync_memory(command, segment, buffer_invalidate, error);
 }
 
-/* Timestamps are read when the work is over, outside the host's time. */
-static bool sum_stamps(struct assay_command *command, struct command_times *times,
-                       struct assay_error *error)
-{
-    int64_t ns = 0;
-    times->device_ns = -1;
-    if (!command_has_timestamps(command))
-        return true;
-    times->device_ns = 0;
-    for (size_t i = 0; i < command->segments.count; i++) {
-        if (!read_stamps(command, command_segment_at(command, i), &ns, error))
-            return false;
-        times->device_ns += ns;
-    }
-    return true;
-}
-
 bool command_execute(struct assay_command *command, struct assay_clock *clock,
                      struct command_times *times, struct assay_error *error)
 {
@@ -148,5 +131,21 @@ bool command_execute(struct assay_command *command, struct assay_clock *clock,
             return false;
     }
     times->end_ns = clock_now(clock);
-    return sum_stamps(command, times, error);
+    return true;
+}
+
+bool command_device_time(struct assay_command *command, int64_t *device_ns,
+                         struct assay_error *error)
+{
+    *device_ns = -1;
+    if (!command_has_timestamps(command))
+        return true;
+    int64_t sum = 0, ns = 0;
+    for (size_t i = 0; i < command->segments.count; i++) {
+        if (!read_stamps(command, command_segment_at(command, i), &ns, error))
+            return false;
+        sum += ns;
+    }
+    *device_ns = sum;
+    return true;
 }

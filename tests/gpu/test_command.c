@@ -52,18 +52,25 @@ static void close_bench(struct bench *bench)
     fixture_assert_quiet(&fixture);
 }
 
-static void run(struct bench *bench, struct command_times *times)
+struct ran_times {
+    int64_t begin_ns, end_ns, device_ns;
+};
+
+static void run(struct bench *bench, struct ran_times *times)
 {
     struct assay_error error = {0};
-    fixture_assert_ok(command_execute(bench->command, clock_monotonic(), times, &error), &error);
-    assert_true(times->end_ns >= times->begin_ns);
-    assert_true(times->submit_ns >= 0);
+    struct command_times host;
+    fixture_assert_ok(command_execute(bench->command, clock_monotonic(), &host, &error), &error);
+    assert_true(host.end_ns >= host.begin_ns);
+    assert_true(host.submit_ns >= 0);
+    *times = (struct ran_times){.begin_ns = host.begin_ns, .end_ns = host.end_ns};
+    fixture_assert_ok(command_device_time(bench->command, &times->device_ns, &error), &error);
 }
 
 static void finish_and_run(struct bench *bench)
 {
     struct assay_error error = {0};
-    struct command_times times;
+    struct ran_times times;
     fixture_assert_ok(command_finish(bench->command, &error), &error);
     run(bench, &times);
 }
@@ -117,7 +124,7 @@ static void copies_and_replays(void **state)
     (void)state;
     struct bench bench;
     struct assay_error error = {0};
-    struct command_times times;
+    struct ran_times times;
     open_bench(&bench, 1);
     struct assay_buffer *from = make(&bench, "from", 4096, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_INPUT);
     struct assay_buffer *to = make(&bench, "to", 8192, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT);
@@ -145,7 +152,7 @@ static void timestamps_grow_with_the_work(void **state)
     (void)state;
     struct bench bench;
     struct assay_error error = {0};
-    struct command_times small, large;
+    struct ran_times small, large;
     open_bench(&bench, 1);
     struct assay_buffer *buffer = make(&bench, "large", 64 << 20, ASSAY_MEMORY_DEVICE,
                                        ASSAY_ROLE_SCRATCH);
@@ -206,7 +213,7 @@ static void staged_in_pieces(void **state)
     (void)state;
     struct bench bench;
     struct assay_error error = {0};
-    struct command_times times;
+    struct ran_times times;
     const uint64_t bytes = 2 * ASSAY_STAGING_BYTES + 12345;
     open_bench(&bench, 1);
     struct assay_buffer *host = make(&bench, "host", bytes, ASSAY_MEMORY_PAGEABLE,
@@ -507,7 +514,7 @@ static void lanes(void **state)
     (void)state;
     struct bench bench;
     struct assay_error error = {0};
-    struct command_times times;
+    struct ran_times times;
     open_bench(&bench, 1);
     struct assay_buffer *up = make(&bench, "up", 1 << 20, ASSAY_MEMORY_PINNED, ASSAY_ROLE_INPUT);
     struct assay_buffer *a = make(&bench, "a", 1 << 20, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT);
@@ -553,7 +560,7 @@ static void two_members(void **state)
     (void)state;
     struct bench bench;
     struct assay_error error = {0};
-    struct command_times times;
+    struct ran_times times;
     const char *why = NULL;
     open_bench(&bench, 1);
     bool imports = assay_device_has(bench.device, ASSAY_FEATURE_HOST_IMPORT, &why);

@@ -14,7 +14,7 @@ assay.experiment {
   vary     = {
     direction   = { "upload", "download" },
     host_memory = { "pageable", "pinned" },    -- from malloc, or memory that the device reaches itself
-    bytes       = { "64 KiB", "1 MiB", largest },
+    bytes       = { "4 KiB", "1 MiB", largest },
   },
   budget   = "200 ms",                         -- of samples for each case
 
@@ -30,7 +30,7 @@ assay.experiment {
   summary = function(all, expect)
     for group in all:groups("direction", "host_memory") do
       -- Every transfer has a fixed cost, which a small one cannot hide: the rate grows with the size.
-      local small = group:one { bytes = "64 KiB" }
+      local small = group:one { bytes = "4 KiB" }
       local large = group:one { bytes = "1 MiB" }
       expect(large.copy.rate):at_least(small.copy.rate)
     end
@@ -42,7 +42,7 @@ assay.experiment {
   name     = "within the device",
   workload = "copy",
   fixed    = { direction = "device" },
-  vary     = { bytes = { "64 KiB", "1 MiB", largest } },
+  vary     = { bytes = { "4 KiB", "1 MiB", largest } },
   budget   = "200 ms",
   check    = function(r, expect)
     if r.p.bytes >= assay.MiB(1).value then

@@ -62,6 +62,20 @@ void cases_push_all(lua_State *L, uint32_t experiment)
         cases->items[cases->count++] = &plan->cases[of->first_case + i];
 }
 
+/* The workloads of the experiment in their order; *at starts at 0; NULL at the end. They count, not
+ * those of a collection, which may be empty. */
+static const struct catalog_workload *workload_next(lua_State *L, size_t *at)
+{
+    const struct script *script = script_of(L);
+    const struct plan_experiment *of = &script->plan->experiments[script->judging.experiment];
+    const struct plan_case *cases = &script->plan->cases[of->first_case];
+    for (; *at < of->case_count; ++*at) {
+        if (*at == 0 || cases[*at].workload != cases[*at - 1].workload)
+            return cases[(*at)++].workload;
+    }
+    return NULL;
+}
+
 /* The value of a parameter of a case, its default when it is not set. */
 static struct option_value case_value(lua_State *L, const struct plan_case *item, int option)
 {
@@ -176,31 +190,39 @@ static bool match_all(lua_State *L, struct match *matches, size_t count,
     return true;
 }
 
-/* A name that no workload of the cases has is a slip, whatever the cases hold. */
-static void names_check(lua_State *L, const struct cases *cases, struct match *matches,
-                        size_t count)
+/* A name that no workload of the experiment has is a slip, whatever the cases hold. */
+static void name_check(lua_State *L, const char *name)
 {
-    const struct plan_case *first = cases->count ? cases->items[0] : NULL;
-    for (size_t i = 0; i < count && first; i++) {
-        bool known = matches[i].kind != MATCH_OPTION;
-        for (uint32_t k = 0; k < cases->count && !known; k++) {
-            match_prepare(L, &matches[i], cases->items[k]->workload);
-            known = matches[i].option >= 0;
-        }
-        if (!known) {
-            struct assay_error error = {0};
-            option_unknown(first->workload->options, first->workload->name, matches[i].name,
-                           &error);
-            script_raise(L, &error);
-        }
+    const struct catalog_workload *workload, *first = NULL;
+    struct assay_error error = {0};
+    if (match_kind_of(name) != MATCH_OPTION)
+        return;
+    for (size_t at = 0; (workload = workload_next(L, &at));) {
+        if (option_find(workload->options, name) >= 0)
+            return;
+        first = first ? first : workload;
+    }
+    if (!first)
+        return;
+    option_unknown(first->options, first->name, name, &error);
+    script_raise(L, &error);
+}
+
+static void names_check(lua_State *L, struct match *matches, size_t count)
+{
+    const struct catalog_workload *workload;
+    for (size_t i = 0; i < count; i++) {
+        name_check(L, matches[i].name);
+        for (size_t at = 0; matches[i].kind == MATCH_OPTION && (workload = workload_next(L, &at));)
+            match_prepare(L, &matches[i], workload); /* a value that none takes is a slip too */
     }
 }
 
-static struct cases *select_cases(lua_State *L, const struct cases *cases, const char *method)
+static struct cases *select_cases(lua_State *L, const struct cases *cases, const char *method,
+                                  struct match matches[MAX_MATCHES], size_t *match_count)
 {
-    struct match matches[MAX_MATCHES];
-    size_t count = matches_read(L, method, matches);
-    names_check(L, cases, matches, count);
+    size_t count = *match_count = matches_read(L, method, matches);
+    names_check(L, matches, count);
     struct cases *found = cases_new(L, cases->count);
     for (uint32_t i = 0; i < cases->count; i++) {
         if (match_all(L, matches, count, cases->items[i]))
@@ -219,13 +241,50 @@ static void add_labels(lua_State *L, const struct cases *cases, struct text *tex
         text_addf(text, "; and %u more", (unsigned)(cases->count - SHOWN_CASES));
 }
 
+/* With --set and --device the plan may lack a case that the script counts on: a result without
+ * figures stands for it. */
+static void push_unplanned(lua_State *L, struct match *matches, size_t count)
+{
+    struct script *script = script_of(L);
+    size_t at = 0;
+    const struct catalog_workload *workload = workload_next(L, &at);
+    struct plan_case *item = arena_alloc(script->arena, sizeof(*item));
+    struct plan_setting *settings = arena_alloc(script->arena, (count + 1) * sizeof(*settings));
+    if (!item || !settings)
+        luaL_error(L, "not enough memory");
+    *item = (struct plan_case){
+        .experiment = script->judging.experiment, .workload = workload, .settings = settings};
+    for (size_t i = 0; i < count; i++) {
+        if (matches[i].kind != MATCH_OPTION)
+            continue;
+        match_prepare(L, &matches[i], workload);
+        if (matches[i].option < 0)
+            continue;
+        struct plan_setting setting = {(uint32_t)matches[i].option, matches[i].value};
+        if (setting.value.kind == ASSAY_OPTION_TEXT || setting.value.kind == ASSAY_OPTION_SOURCE)
+            setting.value.as.text = arena_copy(script->arena, setting.value.as.text);
+        uint32_t place = item->setting_count++; /* in the order of the options */
+        for (; place > 0 && settings[place - 1].option > setting.option; place--)
+            settings[place] = settings[place - 1];
+        settings[place] = setting;
+    }
+    result_push(L, item);
+}
+
 static int cases_one(lua_State *L)
 {
+    struct match matches[MAX_MATCHES];
+    size_t count;
+    const struct script *script = script_of(L);
     const struct cases *cases = cases_check(L, 1);
-    const struct cases *found = select_cases(L, cases, "one");
+    const struct cases *found = select_cases(L, cases, "one", matches, &count);
     struct text text = {0};
     if (found->count == 1) {
         result_push(L, found->items[0]);
+        return 1;
+    }
+    if (found->count == 0 && (script->params.sets[0] || script->params.device)) {
+        push_unplanned(L, matches, count);
         return 1;
     }
     if (found->count) {
@@ -241,7 +300,9 @@ static int cases_one(lua_State *L)
 
 static int cases_where(lua_State *L)
 {
-    select_cases(L, cases_check(L, 1), "where");
+    struct match matches[MAX_MATCHES];
+    size_t count;
+    select_cases(L, cases_check(L, 1), "where", matches, &count);
     return 1;
 }
 
@@ -302,19 +363,6 @@ static int list_next(lua_State *L)
     return 1;
 }
 
-static void group_name_check(lua_State *L, const struct cases *cases, const char *name)
-{
-    bool known = match_kind_of(name) != MATCH_OPTION || cases->count == 0;
-    for (uint32_t k = 0; k < cases->count && !known; k++)
-        known = option_find(cases->items[k]->workload->options, name) >= 0;
-    if (known)
-        return;
-    const struct catalog_workload *workload = cases->items[0]->workload;
-    struct assay_error error = {0};
-    option_unknown(workload->options, workload->name, name, &error);
-    script_raise(L, &error);
-}
-
 /* all:groups("host_memory"): an iterator over collections that agree in the named axes, in order of
  * first appearance. */
 static int cases_groups(lua_State *L)
@@ -324,7 +372,7 @@ static int cases_groups(lua_State *L)
     if (names < 2)
         script_fail(L, "groups: name the parameters that the cases of a group share");
     for (int i = 2; i <= names; i++)
-        group_name_check(L, cases, luaL_checkstring(L, i));
+        name_check(L, luaL_checkstring(L, i));
     lua_newtable(L); /* key -> number of its group */
     uint32_t *group_of = script_alloc(L, (cases->count + 1) * sizeof(*group_of));
     uint32_t *sizes = script_alloc(L, (cases->count + 1) * sizeof(*sizes)), groups = 0;
@@ -394,27 +442,41 @@ static int method_push(lua_State *L, const char *name)
     return 0;
 }
 
-static void unknown_column(lua_State *L, const struct cases *cases, const char *name)
+static void unknown_column(lua_State *L, const char *name)
 {
-    const struct catalog_workload *workload = cases->count ? cases->items[0]->workload : NULL;
-    size_t stages = workload ? workload->stage_count : 0;
-    size_t extras = workload ? workload->extra_count : 0, count = 0;
-    const char **names = script_alloc(L,
-                                      (stages + extras + case_metric_count + 4) * sizeof(*names));
-    for (size_t i = 0; i < stages; i++)
+    size_t at = 0, count = 0;
+    const struct catalog_workload *workload = workload_next(L, &at);
+    const char **names = script_alloc(
+        L,
+        (workload->stage_count + workload->extra_count + case_metric_count + 4) * sizeof(*names));
+    for (size_t i = 0; i < workload->stage_count; i++)
         names[count++] = workload->stages[i].name;
     for (size_t i = 0; i < case_metric_count; i++)
         names[count++] = case_metrics[i];
-    for (size_t i = 0; i < extras; i++)
+    for (size_t i = 0; i < workload->extra_count; i++)
         names[count++] = workload->extras[i].name;
     for (size_t i = 0; i < 4; i++)
         names[count++] = methods[i];
     script_unknown(L, "a collection of cases", "member", name, names, count);
 }
 
+/* all.copy, to be followed by .rate; the collection is at index 1 */
+static void column_push(lua_State *L, const struct catalog_workload *workload, const char *name)
+{
+    struct column *column = lua_newuserdatauv(L, sizeof(*column), 1);
+    for (size_t i = 0; i < workload->stage_count; i++) {
+        if (strcmp(workload->stages[i].name, name) == 0)
+            column->stage = workload->stages[i].name;
+    }
+    luaL_setmetatable(L, COLUMN);
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, -2, 1);
+}
+
 static int cases_index(lua_State *L)
 {
     const struct cases *cases = cases_check(L, 1);
+    const struct catalog_workload *workload;
     struct dimension dimension = {0};
     if (lua_isinteger(L, 2)) {
         lua_Integer at = lua_tointeger(L, 2);
@@ -426,27 +488,19 @@ static int cases_index(lua_State *L)
     const char *name = luaL_tolstring(L, 2, NULL);
     if (method_push(L, name))
         return 1;
-    for (uint32_t i = 0; i < cases->count; i++) {
-        const struct catalog_workload *workload = cases->items[i]->workload;
-        if (i > 0 && workload == cases->items[i - 1]->workload)
-            continue;
-        enum member_kind kind = member_find(workload, name, &dimension);
-        if (kind == MEMBER_METRIC) {
+    for (size_t at = 0; (workload = workload_next(L, &at));) {
+        switch (member_find(workload, name, &dimension)) {
+        case MEMBER_METRIC:
             series_push(L, cases, name, dimension);
             return 1;
-        }
-        for (size_t k = 0; kind == MEMBER_STAGE && k < workload->stage_count; k++) {
-            if (strcmp(workload->stages[k].name, name) != 0)
-                continue;
-            struct column *column = lua_newuserdatauv(L, sizeof(*column), 1);
-            column->stage = workload->stages[k].name;
-            luaL_setmetatable(L, COLUMN);
-            lua_pushvalue(L, 1);
-            lua_setiuservalue(L, -2, 1);
+        case MEMBER_STAGE:
+            column_push(L, workload, name);
             return 1;
+        case MEMBER_NONE:
+            break;
         }
     }
-    unknown_column(L, cases, name);
+    unknown_column(L, name);
     return 0;
 }
 

@@ -73,6 +73,13 @@ enum member_kind member_find(const struct catalog_workload *workload, const char
     return MEMBER_NONE;
 }
 
+/* Whether the plan holds it: all:one{...} makes up a case where --set took the real one away. */
+static bool is_planned(const struct plan *plan, const struct plan_case *item)
+{
+    uintptr_t first = (uintptr_t)plan->cases, place = (uintptr_t)item;
+    return place >= first && place < first + plan->case_count * sizeof(*item);
+}
+
 static struct record_slot *record_fetch(lua_State *L, const struct plan_case *item)
 {
     struct script *script = script_of(L);
@@ -97,8 +104,12 @@ static struct record_slot *record_fetch(lua_State *L, const struct plan_case *it
 
 const json_t *result_record(lua_State *L, const struct plan_case *item, const char **reason)
 {
-    const json_t *record = record_fetch(L, item)->record;
     *reason = NULL;
+    if (!is_planned(script_of(L)->plan, item)) {
+        *reason = "the case is not in the plan of this command line";
+        return NULL;
+    }
+    const json_t *record = record_fetch(L, item)->record;
     if (!record) {
         *reason = item->selected ? "the case has not run" : "the case is filtered away";
         return NULL;
@@ -225,7 +236,9 @@ static bool whole_member(lua_State *L, const struct result *result, const char *
         lua_pushinteger(L, item->replica);
     else if (strcmp(name, "status") == 0)
         lua_pushstring(L, json_text(result_record(L, item, &reason), "status",
-                                    item->selected ? "not run" : "filtered"));
+                                    item->selected                         ? "not run"
+                                    : is_planned(script_of(L)->plan, item) ? "filtered"
+                                                                           : "not planned"));
     else if (strcmp(name, "reason") == 0)
         push_text(L, result_record(L, item, &reason), "reason");
     else

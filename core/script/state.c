@@ -175,7 +175,8 @@ void state_check_deadline(lua_State *L)
 }
 
 /* Loops inside C functions of Lua (a pattern that backtracks for ever), in finalizers and in the
- * handler of an xpcall run no hook: the process is ended a while after the deadline. A signal handler has no other way to its text than a global. */
+ * handler of an xpcall run no hook: the process is ended a while after the deadline. A signal
+ * handler has no other way to its text than a global. */
 static char watchdog_text[512];
 static volatile size_t watchdog_length;
 
@@ -207,7 +208,8 @@ static void watchdog_prepare(const struct script *script)
     text_addf(&text, "assay: %s: the script did not end within ", script->params.path);
     quantity_add(&text, (double)script->params.deadline_ns * 1e-9,
                  (struct dimension){.seconds = 1});
-    text_add(&text, " and could not be interrupted; is there a pattern or a size that never ends?\n");
+    text_add(&text,
+             " and could not be interrupted; is there a pattern or a size that never ends?\n");
     size_t length = text.length < sizeof(watchdog_text) ? text.length : sizeof(watchdog_text);
     memcpy(watchdog_text, text_string(&text), length);
     watchdog_length = length;

@@ -196,7 +196,7 @@ function assay.degC(number) end
 ---@field device_time assay.Metric
 ---@field host_cpu_time assay.Metric
 ---@field p table<string, string | number | boolean> the parameters that ran: numbers in the unit of the parameter
----@field status string "done", "skipped", "crash", "timeout", ...; "not run" or "filtered" without a record
+---@field status string "done", "skipped", "crash", ...; "not run", "filtered" or "not planned" without a record
 ---@field reason string? nil when done
 ---@field device assay.Device
 ---@field workload string

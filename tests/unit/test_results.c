@@ -332,6 +332,27 @@ static void mistakes_in_summaries(void **state)
                          "all:where{...}");
 }
 
+/* --set takes away the cases that a summary names: no error, nothing judged. */
+static void unplanned_cases_stay_absent(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->params.sets = (const char *const[]){"bytes=1MiB", NULL};
+    expect_messages(fixture,
+                    SUMMARY "local small = all:one{ bytes = '4 KiB', host_memory = 'pinned' }"
+                            "assert(small.status == 'not planned' and small.p.bytes == 4096)"
+                            "expect(small.time):at_most('1 s')"
+                            "local none = all:where{ bytes = '4 KiB' }"
+                            "assert(#none == 0 and #none.copy.rate == 0)"
+                            "expect(none.copy.rate):increasing('bytes')"
+                            "end",
+                    NULL, 0,
+                    "not judged t.lua:2: time not judged: the case is not in the plan of this "
+                    "command line (host_memory=pinned bytes=4KiB)\n"
+                    "not judged t.lua:2: copy.rate not judged: fewer than two of its cases have a "
+                    "figure\n");
+    assert_int_equal(script_plan(fixture->script)->case_count, 2);
+}
+
 static void skipped_cases_are_not_checked(void **state)
 {
     static const double rates[] = {0};
@@ -346,10 +367,15 @@ static void skipped_cases_are_not_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCRIPT_TEST(verdicts_read_as_documented), SCRIPT_TEST(results_hold_what_ran),
-        SCRIPT_TEST(mistakes_in_checks),          SCRIPT_TEST(stale_results_are_refused),
-        SCRIPT_TEST(summaries_look_across_cases), SCRIPT_TEST(absent_cases_stay_absent),
-        SCRIPT_TEST(mistakes_in_summaries),       SCRIPT_TEST(skipped_cases_are_not_checked),
+        SCRIPT_TEST(verdicts_read_as_documented),
+        SCRIPT_TEST(results_hold_what_ran),
+        SCRIPT_TEST(mistakes_in_checks),
+        SCRIPT_TEST(stale_results_are_refused),
+        SCRIPT_TEST(summaries_look_across_cases),
+        SCRIPT_TEST(absent_cases_stay_absent),
+        SCRIPT_TEST(mistakes_in_summaries),
+        SCRIPT_TEST(unplanned_cases_stay_absent),
+        SCRIPT_TEST(skipped_cases_are_not_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,9 +102,10 @@ bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experi
     copy.name = arena_copy(plan->arena, experiment->name);
     copy.script = arena_copy(plan->arena, experiment->script);
     copy.varied = copy_names(plan->arena, experiment->varied);
+    copy.queues = experiment->queues ? arena_copy(plan->arena, experiment->queues) : NULL;
     copy.first_case = plan->case_count;
     copy.case_count = 0;
-    if (!copy.name || !copy.script || !copy.varied)
+    if (!copy.name || !copy.script || !copy.varied || (experiment->queues && !copy.queues))
         return no_memory(error);
     plan->experiments[plan->experiment_count++] = copy;
     return true;
@@ -222,8 +223,12 @@ bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, 
     text_add(out, ",\"params\":");
     if (!add_params(item, out, error))
         return false;
-    text_addf(out, ",\"replica\":%" PRIu32 ",\"schedule\":{\"name\":\"serial\"},\"seed\":%" PRIu64,
-              item->replica, plan->seed);
+    text_addf(out, ",\"replica\":%" PRIu32 ",\"schedule\":{\"name\":\"serial\"", item->replica);
+    if (plan->experiments[item->experiment].queues) {
+        text_add(out, ",\"queues\":");
+        add_json_string(out, plan->experiments[item->experiment].queues);
+    }
+    text_addf(out, "},\"seed\":%" PRIu64, plan->seed);
     text_add(out, ",\"version\":");
     add_json_string(out, item->workload->version);
     text_add(out, ",\"workload\":");
@@ -487,12 +492,13 @@ json_t *plan_case_request(const struct plan *plan, const struct plan_case *item,
     const char *device = item->device ? item->device : plan->device;
     char hex[HASH_HEX_BYTES];
     hash_hex(&item->id, hex);
-    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:o, s:s?, s:{s:s}, s:I, s:I, s:I, s:b, "
-                     "s:o}",
-                     "ask", "case", "experiment", experiment->name, "script", experiment->script,
-                     "line", experiment->line, "id", hex, "workload", item->workload->name,
-                     "version", item->workload->version, "set", settings_to_json(item), "device",
-                     device, "schedule", "name", "serial", "replica", (json_int_t)item->replica,
-                     "seed", (json_int_t)plan->seed, "case_seed", (json_int_t)item->seed, "quick",
-                     (int)quick, "measure", measure_to_json(&experiment->measure, quick));
+    return json_pack(
+        "{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:o, s:s?, s:{s:s, s:s*}, s:I, s:I, s:I, s:b, "
+        "s:o}",
+        "ask", "case", "experiment", experiment->name, "script", experiment->script, "line",
+        experiment->line, "id", hex, "workload", item->workload->name, "version",
+        item->workload->version, "set", settings_to_json(item), "device", device, "schedule",
+        "name", "serial", "queues", experiment->queues, "replica", (json_int_t)item->replica,
+        "seed", (json_int_t)plan->seed, "case_seed", (json_int_t)item->seed, "quick", (int)quick,
+        "measure", measure_to_json(&experiment->measure, quick));
 }

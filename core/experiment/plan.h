@@ -39,6 +39,8 @@ struct plan_experiment {
     const char *script; /* as given on the command line, for messages */
     int line;           /* of its assay.experiment call */
     struct plan_measure measure;
+    const char
+        *queues; /* "auto", "one" or "dedicated" (vulkan/device.h); NULL: auto. Part of the id */
     size_t first_case, case_count;
     const char *const *varied; /* names of the axes, in axis order, NULL-terminated */
 };
@@ -86,9 +88,9 @@ bool plan_select_id(struct plan *plan, const char *prefix, struct assay_error *e
 size_t plan_select_glob(struct plan *plan, const char *pattern);
 size_t plan_selected_count(const struct plan *plan);
 /* The request that goes to the worker: {"ask":"case", "experiment", "script", "line", "id",
- * "workload", "version", "set": {...}, "device", "schedule": {"name":"serial"}, "replica", "seed",
- * "case_seed", "quick", "measure": {...}}, defaults filled in; --quick divides the budget by ten.
- * NULL when out of memory. New reference. */
+ * "workload", "version", "set": {...}, "device", "schedule": {"name":"serial","queues"?},
+ * "replica", "seed", "case_seed", "quick", "measure": {...}}, defaults filled in; --quick divides
+ * the budget by ten. NULL when out of memory. New reference. */
 json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick);
 
 #endif

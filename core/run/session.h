@@ -9,7 +9,8 @@
 #include "vulkan/shader.h"
 
 struct session_device {
-    size_t index;                /* in the inventory */
+    size_t index; /* in the inventory */
+    enum vulkan_queue_choice queues;
     struct assay_device *device; /* kept open until the worker ends */
     struct text record;          /* members of the record's `device` after `selector`, as JSON */
 };
@@ -31,8 +32,10 @@ struct session {
 
 /* The instance and its inventory, made at the first call. */
 bool session_open_vulkan(struct session *session, struct assay_error *error);
-/* The device that the selector (NULL: the default) means; opened at its first use. */
+/* The device that the selector (NULL: the default) means, with these queues; opened at its first
+ * use. */
 struct session_device *session_open_device(struct session *session, const char *selector,
+                                           enum vulkan_queue_choice queues,
                                            struct assay_error *error);
 /* The answer to `devices`, as a tree. New reference; NULL with error. */
 json_t *session_describe_devices(struct session *session, struct assay_error *error);

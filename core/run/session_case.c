@@ -112,6 +112,15 @@ static struct measure_budget job_budget(const struct job *job)
     return budget;
 }
 
+static enum vulkan_queue_choice job_queues(const struct job *job)
+{
+    const json_t *schedule = json_object_get(job->request, "schedule");
+    const char *name = json_text(schedule, "queues", "auto");
+    if (strcmp(name, "one") == 0)
+        return VULKAN_QUEUES_ONE;
+    return strcmp(name, "dedicated") == 0 ? VULKAN_QUEUES_DEDICATED : VULKAN_QUEUES_AUTO;
+}
+
 static bool job_find(struct job *job, const struct session *session, struct assay_error *error)
 {
     const char *name = json_text(job->request, "workload", "");
@@ -157,7 +166,7 @@ static bool job_run(struct job *job, struct session *session, struct assay_error
         return false;
     if (!workload_is_model(workload)) {
         const char *selector = json_text(job->request, "device", NULL);
-        job->device = session_open_device(session, selector, error);
+        job->device = session_open_device(session, selector, job_queues(job), error);
         if (!job->device)
             return false;
         job_add_device(job);

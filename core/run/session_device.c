@@ -31,7 +31,8 @@ bool session_open_vulkan(struct session *session, struct assay_error *error)
 static bool device_open(struct session *session, struct session_device *entry,
                         struct assay_error *error)
 {
-    struct vulkan_device_params params = {.physical = &entry->index, .member_count = 1};
+    struct vulkan_device_params params = {
+        .physical = &entry->index, .member_count = 1, .queues = entry->queues};
     entry->device = device_create(session->instance, &params, error);
     if (!entry->device || !device_measure_empty_regions(entry->device, error))
         goto fail;
@@ -48,6 +49,7 @@ fail:
 }
 
 struct session_device *session_open_device(struct session *session, const char *selector,
+                                           enum vulkan_queue_choice queues,
                                            struct assay_error *error)
 {
     size_t index;
@@ -55,7 +57,7 @@ struct session_device *session_open_device(struct session *session, const char *
         !vulkan_select(session->inventory, selector, &index, error))
         return NULL;
     for (size_t i = 0; i < session->device_count; i++) {
-        if (session->devices[i].index == index)
+        if (session->devices[i].index == index && session->devices[i].queues == queues)
             return &session->devices[i];
     }
     struct session_device *devices = realloc(session->devices,
@@ -66,7 +68,7 @@ struct session_device *session_open_device(struct session *session, const char *
     }
     session->devices = devices;
     struct session_device *entry = &devices[session->device_count];
-    *entry = (struct session_device){.index = index};
+    *entry = (struct session_device){.index = index, .queues = queues};
     if (!device_open(session, entry, error))
         return NULL;
     session->device_count++;

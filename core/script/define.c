@@ -7,8 +7,8 @@
 #define MAX_NAMES 256
 
 static const char *const field_names[] = {
-    "name",    "workload", "fixed",  "vary",   "where",       "check",       "summary", "device",
-    "replica", "schedule", "target", "budget", "min_samples", "max_samples", "deadline"};
+    "name",    "workload", "fixed",  "vary",   "where",       "check",       "summary",  "device",
+    "replica", "schedule", "target", "budget", "min_samples", "max_samples", "deadline", "queues"};
 #define FIELD_COUNT (sizeof(field_names) / sizeof(field_names[0]))
 
 bool value_for_option(lua_State *L, int index, const struct assay_option *option,
@@ -310,6 +310,20 @@ static void special_fields_read(lua_State *L, struct definition *definition)
     }
 }
 
+static void queues_read(lua_State *L, struct definition *definition)
+{
+    static const char *const names[] = {"auto", "one", "dedicated"};
+    if (!field(L, "queues", LUA_TSTRING, "a text"))
+        return;
+    const char *name = lua_tostring(L, -1);
+    bool known = false;
+    for (size_t i = 0; i < 3; i++)
+        known = known || strcmp(name, names[i]) == 0;
+    if (!known)
+        script_fail(L, "queues: '%s' is none of auto, one and dedicated", name);
+    definition->experiment.queues = name; /* stays on the stack */
+}
+
 /* Keeps a function of the experiment for later. */
 static int function_keep(lua_State *L, const char *name)
 {
@@ -359,6 +373,7 @@ int define_experiment(lua_State *L)
     if (!definition.workload.count)
         script_fail(L, "the experiment has no workload; add workload = \"...\"");
     measure_read(L, &definition.experiment.measure);
+    queues_read(L, &definition);
     if (field(L, "where", LUA_TFUNCTION, "a function"))
         definition.where = lua_gettop(L);
     expand(L, &definition);

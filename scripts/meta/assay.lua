@@ -30,6 +30,7 @@ assay.version = ""
 ---@field min_samples? integer 6 at least
 ---@field max_samples? integer 10,000
 ---@field deadline? assay.Amount after which a case is given up ("60 s")
+---@field queues? "auto" | "one" | "dedicated" the best for each role; one for all; a transfer-only family or a skip
 
 ---Declares an experiment: a workload, what is fixed, what is varied, and what is expected.
 ---@param definition assay.Experiment

@@ -107,6 +107,24 @@ static void ids_are_stable(void **state)
     text_free(&text);
 }
 
+static void queues_are_part_of_the_schedule(void **state)
+{
+    struct plan *plan = ((struct fixture *)*state)->plan;
+    struct assay_error error = {0};
+    struct text text = {0};
+    struct plan_experiment experiment = {
+        .name = "golden", .script = "script.lua", .line = 3, .queues = "one"};
+    assert_true(plan_add_experiment(plan, &experiment, &error));
+    add_bytes(plan, 4096);
+    assert_true(plan_case_canonical(plan, &plan->cases[0], &text, &error));
+    assert_non_null(
+        strstr(text_string(&text), "\"schedule\":{\"name\":\"serial\",\"queues\":\"one\"},"));
+    json_t *request = plan_case_request(plan, &plan->cases[0], false);
+    assert_string_equal(json_text(json_object_get(request, "schedule"), "queues", ""), "one");
+    json_decref(request);
+    text_free(&text);
+}
+
 static void order_does_not_matter(void **state)
 {
     struct plan *plan = ((struct fixture *)*state)->plan;
@@ -242,6 +260,7 @@ int main(void)
 #define PLAN_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
         PLAN_TEST(canonical_is_sorted_json),
         PLAN_TEST(ids_are_stable),
+        PLAN_TEST(queues_are_part_of_the_schedule),
         PLAN_TEST(order_does_not_matter),
         PLAN_TEST(refuses_the_same_twice),
         PLAN_TEST(selects_cases),

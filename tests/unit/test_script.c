@@ -194,7 +194,9 @@ static void mistakes_in_experiments(void **state)
     expect_error(fixture, "workload = 'copy', chek = 1",
                  "t.lua:2: an experiment has no field 'chek'; did you mean 'check'? It has name, "
                  "workload, fixed, vary, where, check, summary, device, replica, schedule, target, "
-                 "budget, min_samples, max_samples and deadline");
+                 "budget, min_samples, max_samples, deadline and queues");
+    expect_error(fixture, "workload = 'copy', queues = 'two'",
+                 "t.lua:2: queues: 'two' is none of auto, one and dedicated");
     expect_error(fixture, "workload = 'copy', check = 1",
                  "t.lua:2: check: a function is wanted, not a number");
     expect_error(fixture, "workload = 'copy', schedule = 'pipelined'",

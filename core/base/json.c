@@ -25,7 +25,7 @@ static void add_integer(struct text *text, json_int_t value)
     text_add_bytes(text, digits + at, sizeof digits - at);
 }
 
-static void add_real(struct text *text, double value)
+void json_add_real(struct text *text, double value)
 {
     size_t before = text->length;
     number_add(text, value);
@@ -33,7 +33,7 @@ static void add_real(struct text *text, double value)
         text_add(text, ".0"); /* a real stays one when it is read back */
 }
 
-static void add_string(struct text *text, const char *bytes, size_t count)
+void json_add_string(struct text *text, const char *bytes, size_t count)
 {
     text_add_char(text, '"');
     size_t plain = 0;
@@ -61,7 +61,7 @@ static void add_string(struct text *text, const char *bytes, size_t count)
 static bool add_member(struct text *text, const char *key, const json_t *value, bool sorted,
                        int depth)
 {
-    add_string(text, key, strlen(key));
+    json_add_string(text, key, strlen(key));
     text_add_char(text, ':');
     return add_value(text, value, sorted, depth);
 }
@@ -145,13 +145,13 @@ static bool add_value(struct text *text, const json_t *json, bool sorted, int de
     case JSON_ARRAY:
         return add_array(text, json, sorted, depth + 1);
     case JSON_STRING:
-        add_string(text, json_string_value(json), json_string_length(json));
+        json_add_string(text, json_string_value(json), json_string_length(json));
         return true;
     case JSON_INTEGER:
         add_integer(text, json_integer_value(json));
         return true;
     case JSON_REAL:
-        add_real(text, json_real_value(json));
+        json_add_real(text, json_real_value(json));
         return isfinite(json_real_value(json));
     case JSON_TRUE:
         text_add(text, "true");

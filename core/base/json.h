@@ -12,6 +12,10 @@
 /* One line, no newline, integers exact, reals with up to 17 digits. sorted: canonical key order
  * (for ids). False on out of memory or an unprintable tree. */
 bool json_add_line(struct text *text, const json_t *json, bool sorted, struct assay_error *error);
+/* The same for a string of valid UTF-8, in quotes, and for a finite number: for records that are
+ * written often. */
+void json_add_string(struct text *text, const char *bytes, size_t count);
+void json_add_real(struct text *text, double value);
 /* Parses one line that holds an object or an array, strictly (RFC 8259; no character 0 in strings,
  * integers of at most 64 bits, at most 256 deep); ASSAY_SYSTEM with position on failure. New
  * reference. */

@@ -4,6 +4,7 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,42 +114,7 @@ bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experi
 
 static void add_json_string(struct text *text, const char *string)
 {
-    text_add_char(text, '"');
-    const char *start = string;
-    for (; *string; string++) {
-        unsigned char c = (unsigned char)*string;
-        if (c >= 0x20 && c != '"' && c != '\\')
-            continue;
-        text_add_bytes(text, start, (size_t)(string - start));
-        start = string + 1;
-        switch (c) {
-        case '"':
-            text_add(text, "\\\"");
-            break;
-        case '\\':
-            text_add(text, "\\\\");
-            break;
-        case '\b':
-            text_add(text, "\\b");
-            break;
-        case '\f':
-            text_add(text, "\\f");
-            break;
-        case '\n':
-            text_add(text, "\\n");
-            break;
-        case '\r':
-            text_add(text, "\\r");
-            break;
-        case '\t':
-            text_add(text, "\\t");
-            break;
-        default:
-            text_addf(text, "\\u%04X", c);
-        }
-    }
-    text_add_bytes(text, start, (size_t)(string - start));
-    text_add_char(text, '"');
+    json_add_string(text, string, strlen(string));
 }
 
 static bool add_json_value(struct text *text, const struct assay_option *option,
@@ -171,13 +137,11 @@ static bool add_json_value(struct text *text, const struct assay_option *option,
     case ASSAY_OPTION_REAL:
         break;
     }
-    json_t *real = json_real(value->as.real); /* rare: printed as every record prints them */
-    if (!real)
+    if (!isfinite(value->as.real))
         return assay_fail(error, ASSAY_INVALID, "%s: the value is not a finite number",
                           option->name);
-    bool good = json_add_line(text, real, true, error);
-    json_decref(real);
-    return good;
+    json_add_real(text, value->as.real);
+    return true;
 }
 
 static bool add_params(const struct plan_case *item, struct text *out, struct assay_error *error)

@@ -3,12 +3,14 @@
 
 #include "base/json.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 struct judge {
     struct journal_writer *out; /* or NULL */
     struct judge_counts *counts;
     int64_t number;
+    struct text line; /* reused */
 };
 
 int64_t judge_number(struct journal_reader *reader)
@@ -28,32 +30,69 @@ int64_t judge_number(struct journal_reader *reader)
     return last + 1;
 }
 
-static json_t *metric_record(const struct metric *metric)
+/* "KEY": and the text, made printable, behind a comma. */
+static void add_member(struct text *line, const char *key, const char *value)
 {
-    const char *unit = dimension_symbol(metric->dimension);
-    if (metric->absent)
-        return json_pack("{s:o, s:s, s:o}", "name", json_clean_string(metric->name), "unit", unit,
-                         "absent", json_clean_string(metric->absent));
-    return json_pack("{s:o, s:s, s:f, s:f, s:f, s:I}", "name", json_clean_string(metric->name),
-                     "unit", unit, "value", metric->value, "low", metric->low, "high", metric->high,
-                     "n", (json_int_t)metric->n);
+    text_addf(line, ",\"%s\":", key);
+    if (!value) {
+        text_add(line, "null");
+        return;
+    }
+    struct text clean = {0};
+    text_add_clean(&clean, value);
+    json_add_string(line, text_string(&clean), clean.length);
+    line->failed = line->failed || clean.failed;
+    text_free(&clean);
 }
 
+static void add_number(struct text *line, const char *key, double value)
+{
+    text_addf(line, ",\"%s\":", key);
+    json_add_real(line, value);
+}
+
+static void add_metric(struct text *line, const struct metric *metric)
+{
+    if (!metric) {
+        text_add(line, ",\"metric\":null");
+        return;
+    }
+    text_add(line, ",\"metric\":{");
+    size_t before = line->length;
+    add_member(line, "name", metric->name ? metric->name : "value");
+    if (!line->failed) /* the first member has no comma */
+        memmove(line->data + before, line->data + before + 1, line->length-- - before);
+    add_member(line, "unit", dimension_symbol(metric->dimension));
+    if (metric->absent) {
+        add_member(line, "absent", metric->absent);
+    } else {
+        add_number(line, "value", metric->value);
+        add_number(line, "low", metric->low);
+        add_number(line, "high", metric->high);
+        text_addf(line, ",\"n\":%zu", metric->n);
+    }
+    text_add_char(line, '}');
+}
+
+/* Written as text: a tree for each verdict would cost more than the judging. */
 static bool append(struct judge *judge, const struct judge_verdict *verdict,
                    struct assay_error *error)
 {
-    json_t *metric = verdict->metric ? metric_record(verdict->metric) : NULL;
-    json_t *record = json_pack("{s:s, s:I, s:o, s:s?, s:s, s:s, s:o, s:i, s:o, s:o?}", "kind",
-                               "verdict", "judgement", (json_int_t)judge->number, "experiment",
-                               json_clean_string(verdict->experiment), "case", verdict->case_id,
-                               "verdict", verdict_name(verdict->verdict), "bound", verdict->bound,
-                               "script", json_clean_string(verdict->script), "line", verdict->line,
-                               "message", json_clean_string(verdict->message), "metric", metric);
-    if (!record)
+    struct text *line = &judge->line;
+    text_clear(line);
+    text_addf(line, "{\"kind\":\"verdict\",\"judgement\":%" PRId64, judge->number);
+    add_member(line, "experiment", verdict->experiment);
+    add_member(line, "case", verdict->case_id);
+    add_member(line, "verdict", verdict_name(verdict->verdict));
+    add_member(line, "bound", verdict->bound);
+    add_member(line, "script", verdict->script);
+    text_addf(line, ",\"line\":%d", verdict->line);
+    add_member(line, "message", verdict->message);
+    add_metric(line, verdict->metric);
+    text_add_char(line, '}');
+    if (line->failed)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a verdict's record");
-    bool good = journal_append_json(judge->out, record, error);
-    json_decref(record);
-    return good;
+    return journal_append(judge->out, line->data, line->length, error);
 }
 
 bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct assay_error *error)
@@ -114,22 +153,30 @@ static bool any_selected(const struct plan *plan, const struct plan_experiment *
     return false;
 }
 
+static bool judge_all(struct judge *judge, const struct plan *plan, struct journal_reader *reader,
+                      const struct judge_script *script, struct assay_error *error)
+{
+    for (size_t i = 0; i < plan->case_count; i++) {
+        if (plan->cases[i].selected && !case_judge(judge, &plan->cases[i], reader, script, error))
+            return false;
+    }
+    for (size_t i = 0; i < plan->experiment_count; i++) {
+        if (any_selected(plan, &plan->experiments[i]) &&
+            !script->summary(script->user, (uint32_t)i, reader, judge, error))
+            return false;
+    }
+    return true;
+}
+
 bool judge_run(const struct plan *plan, struct journal_reader *reader,
                const struct judge_script *script, struct journal_writer *out,
                struct judge_counts *counts, struct assay_error *error)
 {
     *counts = (struct judge_counts){0};
     struct judge judge = {.out = out, .counts = counts, .number = judge_number(reader)};
-    for (size_t i = 0; i < plan->case_count; i++) {
-        if (plan->cases[i].selected && !case_judge(&judge, &plan->cases[i], reader, script, error))
-            return false;
-    }
-    for (size_t i = 0; i < plan->experiment_count; i++) {
-        if (any_selected(plan, &plan->experiments[i]) &&
-            !script->summary(script->user, (uint32_t)i, reader, &judge, error))
-            return false;
-    }
-    return true;
+    bool good = judge_all(&judge, plan, reader, script, error);
+    text_free(&judge.line);
+    return good;
 }
 
 int judge_exit_status(const struct judge_counts *counts, const struct judge_policy *policy)

@@ -92,8 +92,10 @@ static struct record_slot *record_fetch(lua_State *L, const struct plan_case *it
     *slot = (struct record_slot){.item = item};
     long at = judging->reader ? journal_case_find(judging->reader, &item->id) : -1;
     if (at >= 0) {
+        static const char *const members[] = {"id",     "status",  "reason",       "params",
+                                              "device", "metrics", "verification", NULL};
         struct assay_error error = {0};
-        slot->record = journal_case(judging->reader, (size_t)at, &error);
+        slot->record = journal_case_part(judging->reader, (size_t)at, members, &error);
         if (!slot->record) {
             slot->item = NULL;
             script_abort(L, &error);

@@ -21,7 +21,7 @@ static bool check(void *user, uint32_t experiment, const json_t *record, struct 
                   struct assay_error *error)
 {
     struct calls *calls = user;
-    int64_t bytes = json_whole(json_object_get(record, "set"), "bytes", -1);
+    int64_t bytes = json_whole(json_object_get(record, "params"), "bytes", -1);
     text_addf(&calls->checked, "%u:%d ", (unsigned)experiment, (int)bytes);
     if (calls->fail)
         return assay_fail(error, ASSAY_SCRIPT, "t.lua:1: broken");
@@ -66,9 +66,10 @@ static void append(struct journal_writer *writer, const struct plan_case *item, 
     struct assay_error error = {0};
     char hex[HASH_HEX_BYTES];
     hash_hex(&item->id, hex);
-    json_t *record = json_pack(
-        "{s:s, s:s, s:s, s:{s:I}, s:s, s:{}}", "kind", "case", "id", hex, "experiment", "e", "set",
-        "bytes", (json_int_t)item->settings[0].value.as.integer, "status", status, "metrics");
+    json_t *record = json_pack("{s:s, s:s, s:s, s:{s:I}, s:s, s:{}}", "kind", "case", "id", hex,
+                               "experiment", "e", "params", "bytes",
+                               (json_int_t)item->settings[0].value.as.integer, "status", status,
+                               "metrics");
     assert_true(journal_append_json(writer, record, &error));
     json_decref(record);
 }

@@ -2,6 +2,7 @@
 #include "result/metric.h"
 
 #include "base/json.h"
+#include "result/record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -249,6 +250,36 @@ json_t *metric_set_to_json(const struct metric_set *set)
             return NULL;
         }
     return json;
+}
+
+static void add_number(struct text *out, const char *member, double value)
+{
+    text_add(out, member);
+    number_add(out, value);
+}
+
+void metric_set_add_json(const struct metric_set *set, struct text *out)
+{
+    text_add_char(out, '{');
+    for (size_t i = 0; i < set->count; i++) {
+        const struct metric *metric = &set->metrics[i];
+        if (i > 0)
+            text_add_char(out, ',');
+        record_add_string(out, metric->name);
+        text_add(out, ":{\"unit\":");
+        record_add_string(out, dimension_symbol(metric->dimension));
+        if (metric->absent) {
+            text_add(out, ",\"absent\":");
+            record_add_string(out, metric->absent);
+        } else {
+            add_number(out, ",\"value\":", metric->value);
+            add_number(out, ",\"low\":", metric->low);
+            add_number(out, ",\"high\":", metric->high);
+            text_addf(out, ",\"n\":%zu", metric->n);
+        }
+        text_add_char(out, '}');
+    }
+    text_add_char(out, '}');
 }
 
 void metric_from_json(const json_t *metrics, const char *name, struct metric *out)

@@ -181,10 +181,8 @@ static bool job_run(struct job *job, struct session *session, struct assay_error
     };
     if (!measure_case(&measure, &job->result, error))
         return false;
-    json_t *metrics = metric_set_to_json(job->result.metrics);
-    bool written = metrics && json_add_line(&job->metrics_json, metrics, false, error);
-    json_decref(metrics);
-    return written || assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for metrics");
+    metric_set_add_json(job->result.metrics, &job->metrics_json);
+    return true;
 }
 
 static bool send(struct session *session, struct assay_error *error)
@@ -195,11 +193,20 @@ static bool send(struct session *session, struct assay_error *error)
     return channel_write(session->channel, line->data, line->length, error);
 }
 
+/* A text that ran out of memory would leave a damaged record. */
+static bool job_texts_whole(const struct job *job)
+{
+    return !job->params_json.failed && !job->metrics_json.failed && !job->device_json.failed &&
+           !job->result.memory.failed && !job->result.shaders.failed && !job->result.notes.failed;
+}
+
 static bool job_tell(struct job *job, struct session *session, const struct assay_error *failure,
                      struct assay_error *error)
 {
     const struct measure_result *result = &job->result;
     bool done = failure->status == ASSAY_OK;
+    if (!job_texts_whole(job))
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
     if (done) {
         text_clear(&session->line);
         record_add_samples(&session->line, json_text(job->request, "id", ""),

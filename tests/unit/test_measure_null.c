@@ -111,6 +111,29 @@ static void serial_stages_add_up(void **state)
     assert_int_equal(batches.n, 0);
 }
 
+static void metrics_as_text_are_the_tree(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(measure(f, 5, (const char *const[]){"noise", "0.3", "flops", "1e6", NULL}));
+    struct text text = {0};
+    metric_set_add_json(f->result.metrics, &text);
+    json_t *parsed = parse(&text);
+    assert_int_equal(json_object_size(parsed), json_object_size(f->metrics));
+    const char *name;
+    json_t *member;
+    json_object_foreach(f->metrics, name, member)
+    {
+        struct metric a, b;
+        metric_from_json(f->metrics, name, &a);
+        metric_from_json(parsed, name, &b);
+        assert_string_equal(a.absent ? a.absent : "", b.absent ? b.absent : "");
+        assert_true(dimension_equal(a.dimension, b.dimension));
+        assert_true(a.value == b.value && a.low == b.low && a.high == b.high && a.n == b.n);
+    }
+    json_decref(parsed);
+    text_free(&text);
+}
+
 static void record_parts(void **state)
 {
     struct fixture *f = *state;
@@ -314,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(serial_stages_add_up),
+        WITH_FIXTURE(metrics_as_text_are_the_tree),
         WITH_FIXTURE(record_parts),
         WITH_FIXTURE(simulated_is_deterministic),
         WITH_FIXTURE(rate_interval_is_that_of_the_time),

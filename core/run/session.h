@@ -27,6 +27,7 @@ struct session {
     struct session_device *devices;
     size_t device_count;
     struct text line; /* an answer; reused */
+    bool lost;        /* the device cannot be used any more; the process has to end */
     bool ended;       /* after `quit`, or when the device cannot be used any more */
 };
 

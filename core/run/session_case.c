@@ -246,6 +246,7 @@ bool session_case(struct session *session, const json_t *request, struct assay_e
                 (job.device && job.device->device->lost);
     job_check_messages(session, &failure);
     bool told = job_tell(&job, session, &failure, error);
+    session->lost = session->lost || lost;
     session->ended = session->ended || lost;
     measure_result_free(&job.result);
     text_free(&job.params_json);

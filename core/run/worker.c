@@ -162,6 +162,10 @@ int worker_main(void)
     bool ok = session_start(session, &error) && session_serve(session, &error);
     if (!ok)
         fprintf(stderr, "worker: %s\n", error.text);
+    /* A lost device cannot be cleaned up: its objects stay, and a driver's exit handlers may hang.
+     */
+    if (session->lost)
+        _exit(ok ? EXIT_SUCCESS : EXIT_FAILURE);
     session_close_devices(session);
     registry_destroy(&session->registry);
     channel_destroy(&session->channel);

@@ -19,11 +19,9 @@ static const struct cli_command *const commands[] = {
  * then be written into the journal. Read-only, so that writing to it still fails. */
 static bool keep_standard_descriptors(void)
 {
-    for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
             return false;
-        }
-    }
     return true;
 }
 
@@ -33,9 +31,8 @@ static int print_help(void)
     text_add(&out, "usage: assay SUBCOMMAND [OPTION...] [ARGUMENT...]\n\n"
                    "Measures what a GPU really delivers: a Lua script says what to run and what "
                    "must hold,\nand the exit status says whether it did.\n\nsubcommands\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
         text_addf(&out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    }
     text_add(&out, "\n  --help     this text; 'assay SUBCOMMAND --help' tells more\n"
                    "  --version  the version\n\n" CLI_STATUS_HELP);
     return cli_finish(&out, CLI_PASS);
@@ -51,15 +48,13 @@ static int print_version(void)
 static int unknown_command(const char *name)
 {
     const char *names[COMMAND_COUNT];
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
         names[i] = commands[i]->name;
-    }
     const char *near = text_nearest(name, names, COMMAND_COUNT);
     struct text message = {0};
     text_addf(&message, "assay: unknown %s '%s'", name[0] == '-' ? "option" : "subcommand", name);
-    if (near) {
+    if (near)
         text_addf(&message, " (did you mean '%s'?)", near);
-    }
     text_add(&message, "; there are ");
     text_add_list(&message, names, COMMAND_COUNT);
     fprintf(stderr, "%s\n", text_string(&message));
@@ -69,12 +64,10 @@ static int unknown_command(const char *name)
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--worker") == 0) {
+    if (argc == 2 && strcmp(argv[1], "--worker") == 0)
         return worker_main();
-    }
-    if (!keep_standard_descriptors()) {
+    if (!keep_standard_descriptors())
         return CLI_USAGE;
-    }
     /* A reader that goes away early (assay ... | head) must not cost the run its verdict. */
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
@@ -82,16 +75,12 @@ int main(int argc, char **argv)
         return CLI_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+        strcmp(argv[1], "help") == 0)
         return print_help();
-    }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0)
         return print_version();
-    }
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], commands[i]->name) == 0) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0)
             return commands[i]->run(argc - 1, argv + 1);
-        }
-    }
     return unknown_command(argv[1]);
 }

@@ -55,10 +55,9 @@ static size_t utf8_sequence(const char *at, const char *end)
     size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
     if (length == 0 || s[0] > 0xf4 || (size_t)(end - at) < length)
         return 0;
-    for (size_t i = 1; i < length; i++) {
+    for (size_t i = 1; i < length; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
-    }
     if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
         (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
         return 0;
@@ -267,12 +266,11 @@ static bool real_exact(const char *from, const char *to, double *value)
         if (count > EXACT_DIGITS)
             return false;
     }
-    for (; from < to; from++) {
+    for (; from < to; from++)
         if (*from == '-')
             sign = -1;
         else if (*from >= '0' && *from <= '9' && written < 1000)
             written = written * 10 + (*from - '0');
-    }
     exponent += sign * written;
     if (exponent < -EXACT_TENS || exponent > EXACT_TENS)
         return false;

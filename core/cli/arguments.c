@@ -50,33 +50,28 @@ int cli_finish(struct text *out, int status)
 static size_t option_rows(const struct arguments *arguments)
 {
     size_t count = 0;
-    while (arguments->options[count].name) {
+    while (arguments->options[count].name)
         count++;
-    }
     return count < OPTIONS_MAX ? count : OPTIONS_MAX;
 }
 
 static void help_option(struct text *out, const struct arguments_option *option)
 {
     struct text head = {0};
-    if (option->letter) {
+    if (option->letter)
         text_addf(&head, "  -%c, --%s", option->letter, option->name);
-    } else {
+    else
         text_addf(&head, "      --%s", option->name);
-    }
-    if (option->value) {
+    if (option->value)
         text_addf(&head, "%s%s", option->value[0] == '[' ? "" : " ", option->value);
-    }
     text_addf(out, "%-*s", HELP_COLUMN, text_string(&head));
     bool indent = head.length >= HELP_COLUMN;
-    if (indent) {
+    if (indent)
         text_add_char(out, '\n');
-    }
     for (const char *line = option->help; line;) {
         const char *end = strchr(line, '\n');
-        if (indent) {
+        if (indent)
             text_addf(out, "%*s", HELP_COLUMN, "");
-        }
         text_add_bytes(out, line, end ? (size_t)(end - line) : strlen(line));
         text_add_char(out, '\n');
         indent = true;
@@ -90,14 +85,12 @@ static int print_help(const struct arguments *arguments)
     struct text out = {0};
     text_addf(&out, "usage: assay %s %s\n\n%s\noptions\n", arguments->command, arguments->usage,
               arguments->about);
-    for (size_t i = 0; arguments->options[i].name; i++) {
+    for (size_t i = 0; arguments->options[i].name; i++)
         help_option(&out, &arguments->options[i]);
-    }
     static const struct arguments_option help = {"help", 'h', NULL, "this text"};
     help_option(&out, &help);
-    if (arguments->footer) {
+    if (arguments->footer)
         text_addf(&out, "\n%s", arguments->footer);
-    }
     return cli_finish(&out, CLI_PASS);
 }
 
@@ -114,9 +107,8 @@ static int refused(const struct arguments *arguments, const char *word)
     struct text message = {0};
     size_t rows = option_rows(arguments);
     const char *names[OPTIONS_MAX + 1];
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; i++)
         names[i] = arguments->options[i].name;
-    }
     names[rows] = "help";
     if (strncmp(word, "--", 2) != 0) {
         text_addf(&message, "unknown option '-%c'", optopt);
@@ -169,9 +161,8 @@ static void fill_tables(const struct arguments *arguments, struct option *longs,
                                    option->letter ? option->letter : 256 + (int)i};
         if (option->letter) {
             shorts[at++] = option->letter;
-            if (has == required_argument) {
+            if (has == required_argument)
                 shorts[at++] = ':';
-            }
         }
     }
     longs[rows] = (struct option){"help", no_argument, NULL, 'h'};
@@ -197,11 +188,9 @@ static int check_words(const struct arguments *arguments, int count, char **word
 
 static int option_index(const struct arguments *arguments, int code)
 {
-    for (int i = 0; arguments->options[i].name; i++) {
-        if (arguments->options[i].letter && arguments->options[i].letter == code) {
+    for (int i = 0; arguments->options[i].name; i++)
+        if (arguments->options[i].letter && arguments->options[i].letter == code)
             return i;
-        }
-    }
     return code - 256;
 }
 
@@ -215,20 +204,17 @@ int arguments_parse(const struct arguments *arguments, int argc, char **argv, vo
     optind = 1;
     for (;;) {
         int code = getopt_long(argc, argv, shorts, longs, NULL);
-        if (code == -1) {
+        if (code == -1)
             break;
-        }
-        if (code == 'h') {
+        if (code == 'h')
             return print_help(arguments);
-        }
         if (code == '?') {
             /* Inside a cluster (-qx) optind still points at it. */
             const char *word = optind > 1 ? argv[optind - 1] : argv[optind];
             return refused(arguments, word);
         }
-        if (code == ':') {
+        if (code == ':')
             return lacks_value(arguments, optopt);
-        }
         struct assay_error error = {0};
         const struct arguments_option *option = &arguments->options[option_index(arguments, code)];
         if (!arguments->take(user, option->name, optarg, &error)) {
@@ -243,9 +229,8 @@ int arguments_parse(const struct arguments *arguments, int argc, char **argv, vo
 bool arguments_list_add(struct arguments_list *list, const char *item, struct assay_error *error)
 {
     const char **items = realloc(list->items, (list->count + 2) * sizeof(*items));
-    if (!items) {
+    if (!items)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of memory for the command line");
-    }
     list->items = items;
     items[list->count++] = item;
     items[list->count] = NULL;

@@ -30,29 +30,26 @@ struct check {
 static bool take(void *user, const char *name, const char *value, struct assay_error *error)
 {
     struct check_choices *choices = user;
-    if (strcmp(name, "no-write") == 0) {
+    if (strcmp(name, "no-write") == 0)
         choices->no_write = true;
-    } else if (strcmp(name, "trust") == 0) {
+    else if (strcmp(name, "trust") == 0)
         choices->trust = true;
-    } else if (strcmp(name, "script-deadline") == 0) {
+    else if (strcmp(name, "script-deadline") == 0)
         return arguments_time(name, value, &choices->script_deadline_ns, error);
-    } else {
+    else
         return choices_take(NULL, &choices->output, name, value, error);
-    }
     return true;
 }
 
 static bool read_run(struct check *check, const char *path, struct assay_error *error)
 {
-    if (os_is_directory(path)) {
+    if (os_is_directory(path))
         os_path_join(&check->journal, path, "journal.jsonl");
-    } else {
+    else
         text_add(&check->journal, path);
-    }
     struct journal_reader *reader = journal_read(text_string(&check->journal), error);
-    if (!reader) {
+    if (!reader)
         return false;
-    }
     check->run = json_incref((json_t *)journal_run(reader));
     journal_reader_destroy(&reader);
     return true;
@@ -64,9 +61,8 @@ static bool list_words(struct arguments_list *list, const json_t *words, struct 
     json_t *word;
     json_array_foreach(words, i, word)
     {
-        if (json_is_string(word) && !arguments_list_add(list, json_string_value(word), error)) {
+        if (json_is_string(word) && !arguments_list_add(list, json_string_value(word), error))
             return false;
-        }
     }
     return true;
 }
@@ -88,12 +84,10 @@ static bool restore_choices(struct check *check, struct assay_error *error)
     {
         const char *pair = arena_printf(check->arena, "%s=%s", key,
                                         json_is_string(value) ? json_string_value(value) : "");
-        if (!pair) {
+        if (!pair)
             return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the run's options");
-        }
-        if (!arguments_list_add(&plan->options, pair, error)) {
+        if (!arguments_list_add(&plan->options, pair, error))
             return false;
-        }
     }
     return list_words(&plan->sets, json_object_get(run, "set"), error) &&
            list_words(&plan->filters, json_object_get(run, "filter"), error);
@@ -116,35 +110,30 @@ static void compare_script(const struct check *check)
 static bool load(struct check *check, struct assay_error *error)
 {
     check->arena = arena_create();
-    if (!check->arena) {
+    if (!check->arena)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the run's options");
-    }
     json_t *workloads = json_object_get(check->run, "workloads");
     if (!json_is_array(workloads)) {
         return assay_fail(error, ASSAY_INVALID, "%s: its run record describes no workloads",
                           text_string(&check->journal));
     }
     check->catalog = catalog_create(workloads, error);
-    if (!check->catalog || !restore_choices(check, error)) {
+    if (!check->catalog || !restore_choices(check, error))
         return false;
-    }
     check->script = choices_plan_load(&check->plan, check->path, check->catalog, error);
-    if (check->script) {
+    if (check->script)
         compare_script(check);
-    }
     return check->script != NULL;
 }
 
 static void open_writer(struct check *check)
 {
     struct assay_error error = {0};
-    if (check->choices->no_write) {
+    if (check->choices->no_write)
         return;
-    }
     check->writer = journal_open(text_string(&check->journal), &error);
-    if (!check->writer) {
+    if (!check->writer)
         fprintf(stderr, "assay: note: the verdicts are only printed: %s\n", error.text);
-    }
 }
 
 static int check_journal(struct check *check, const char *journal)
@@ -203,9 +192,8 @@ static int run(int argc, char **argv)
     char **words;
     choices_output_init(&choices.output);
     int status = arguments_parse(&arguments, argc, argv, &choices, &words);
-    if (status != ARGUMENTS_GO) {
+    if (status != ARGUMENTS_GO)
         return status;
-    }
     struct check check = {.choices = &choices, .path = words[1]};
     return check_journal(&check, words[0]);
 }

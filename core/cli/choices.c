@@ -33,15 +33,12 @@ bool choices_plan_take(struct choices_plan *choices, const char *name, const cha
         return arguments_pair(name, value, error) &&
                arguments_list_add(&choices->options, value, error);
     }
-    if (strcmp(name, "filter") == 0) {
+    if (strcmp(name, "filter") == 0)
         return arguments_list_add(&choices->filters, value, error);
-    }
-    if (strcmp(name, "seed") == 0) {
+    if (strcmp(name, "seed") == 0)
         return arguments_whole(name, value, 0, INT64_MAX, &choices->seed, error);
-    }
-    if (strcmp(name, "script-deadline") == 0) {
+    if (strcmp(name, "script-deadline") == 0)
         return arguments_time(name, value, &choices->script_deadline_ns, error);
-    }
     if (strcmp(name, "device") == 0) {
         choices->device = value;
         return true;
@@ -60,9 +57,8 @@ bool choices_plan_take(struct choices_plan *choices, const char *name, const cha
 static bool select_cases(const struct choices_plan *choices, struct plan *plan,
                          struct assay_error *error)
 {
-    for (size_t i = 0; i < choices->filters.count; i++) {
+    for (size_t i = 0; i < choices->filters.count; i++)
         plan_select_glob(plan, choices->filters.items[i]);
-    }
     return !choices->case_prefix || plan_select_id(plan, choices->case_prefix, error);
 }
 
@@ -80,9 +76,8 @@ struct script *choices_plan_load(const struct choices_plan *choices, const char 
         .deadline_ns = choices->script_deadline_ns,
     };
     struct script *script = script_load(&params, error);
-    if (!script) {
+    if (!script)
         return NULL;
-    }
     struct plan *plan = script_plan(script);
     if (choices->device) {
         plan->device = arena_copy(plan->arena, choices->device);
@@ -91,9 +86,8 @@ struct script *choices_plan_load(const struct choices_plan *choices, const char 
             goto fail;
         }
     }
-    if (select_cases(choices, plan, error)) {
+    if (select_cases(choices, plan, error))
         return script;
-    }
 fail:
     script_destroy(&script);
     return NULL;
@@ -125,12 +119,10 @@ bool choices_output_take(struct choices_output *choices, const char *name, const
         choices->all_rows = true;
         return true;
     }
-    if (strcmp(name, "inconclusive") == 0) {
+    if (strcmp(name, "inconclusive") == 0)
         return arguments_choice(name, value, hows, &choices->policy.inconclusive, error);
-    }
-    if (strcmp(name, "color") == 0) {
+    if (strcmp(name, "color") == 0)
         return arguments_choice(name, value, colors, &choices->color, error);
-    }
     return false;
 }
 
@@ -143,24 +135,21 @@ const char *choices_output_inconclusive(const struct choices_output *choices)
 static bool wants_color(int choice)
 {
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (choice != 0) {
+    if (choice != 0)
         return choice == 1;
-    }
     return isatty(STDOUT_FILENO) && !(none && *none) && !(term && strcmp(term, "dumb") == 0);
 }
 
 static unsigned wanted_width(void)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return size.ws_col;
-    }
     const char *columns = getenv("COLUMNS");
     struct assay_error ignored = {0}; /* an odd COLUMNS is no reason to fail */
     int64_t width;
-    if (columns && arguments_whole("columns", columns, 40, 10000, &width, &ignored)) {
+    if (columns && arguments_whole("columns", columns, 40, 10000, &width, &ignored))
         return (unsigned)width;
-    }
     return PLAIN_WIDTH;
 }
 
@@ -175,9 +164,8 @@ bool choices_take(struct choices_plan *plan, struct choices_output *output, cons
                   const char *value, struct assay_error *error)
 {
     if ((plan && choices_plan_take(plan, name, value, error)) ||
-        (output && !error->status && choices_output_take(output, name, value, error))) {
+        (output && !error->status && choices_output_take(output, name, value, error)))
         return true;
-    }
     return error->status ? false
                          : assay_fail(error, ASSAY_INTERNAL, "option '--%s' is not handled", name);
 }

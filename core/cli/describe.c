@@ -38,9 +38,8 @@ static void add_allowed(struct text *out, const struct assay_option *option)
     case ASSAY_OPTION_INTEGER:
         add_limit(out, option, option->min);
         text_add(out, option->max ? " to " : " or more");
-        if (option->max) {
+        if (option->max)
             add_limit(out, option, option->max);
-        }
         break;
     case ASSAY_OPTION_REAL:
         if (option->real_min == 0 && option->real_max == 0) {
@@ -55,9 +54,8 @@ static void add_allowed(struct text *out, const struct assay_option *option)
         text_add(out, "true or false");
         break;
     case ASSAY_OPTION_CHOICE:
-        while (option->choices[count]) {
+        while (option->choices[count])
             count++;
-        }
         text_add_list(out, option->choices, count);
         break;
     case ASSAY_OPTION_TEXT:
@@ -73,9 +71,8 @@ static void add_option(struct text *out, const struct assay_option *option)
 {
     text_addf(out, "  %-18s %s\n", option->name, option->help ? option->help : "");
     text_addf(out, "  %-18s default %s", "", option->fallback ? option->fallback : "none");
-    if (option->unit) {
+    if (option->unit)
         text_addf(out, ", in %s", option->unit);
-    }
     text_add(out, "; allowed: ");
     add_allowed(out, option);
     text_add_char(out, '\n');
@@ -91,9 +88,8 @@ static void describe_text(struct text *out, const struct catalog_workload *workl
 {
     text_addf(out, "%s %s: %s\n\nparameters\n", workload->name, workload->version,
               workload->summary);
-    for (size_t i = 0; workload->options[i]; i++) {
+    for (size_t i = 0; workload->options[i]; i++)
         add_option(out, workload->options[i]);
-    }
     text_add(out, "\nstages, in the order of a batch\n");
     for (size_t i = 0; i < workload->stage_count; i++) {
         const struct catalog_stage *stage = &workload->stages[i];
@@ -147,26 +143,22 @@ static int run(int argc, char **argv)
     bool json = false;
     char **words;
     int status = arguments_parse(&arguments, argc, argv, &json, &words);
-    if (status != ARGUMENTS_GO) {
+    if (status != ARGUMENTS_GO)
         return status;
-    }
     struct assay_error error = {0};
     struct session session;
     struct text out = {0};
-    if (!session_open(&session, &(struct supervisor_params){0}, &error)) {
+    if (!session_open(&session, &(struct supervisor_params){0}, &error))
         return cli_error(&error);
-    }
     long index = catalog_find(session.catalog, words[0], &error);
     bool good = index >= 0;
-    if (good && json) {
+    if (good && json)
         good = describe_json(&out, catalog_at(session.catalog, (size_t)index), &error);
-    } else if (good) {
+    else if (good)
         describe_text(&out, catalog_at(session.catalog, (size_t)index));
-    }
     session_close(&session);
-    if (good) {
+    if (good)
         return cli_finish(&out, CLI_PASS);
-    }
     text_free(&out);
     return cli_error(&error);
 }

@@ -57,11 +57,10 @@ static void add_queues(struct text *out, const json_t *device)
                   (long long)json_whole(queue, "family", 0),
                   (long long)json_whole(queue, "count", 0));
         add_words(out, json_object_get(queue, "roles"));
-        if (bits > 0) {
+        if (bits > 0)
             text_addf(out, "; %lld-bit timestamps\n", (long long)bits);
-        } else {
+        else
             text_add(out, "; no timestamps, so times are of the host\n");
-        }
     }
 }
 
@@ -134,18 +133,16 @@ static void add_all(struct text *out, const json_t *found)
         text_add_char(out, '\n');
     }
     struct text unserved = {0};
-    if (selection_add_unserved(found, "", &unserved)) {
+    if (selection_add_unserved(found, "", &unserved))
         text_addf(out, "\n%s", text_string(&unserved));
-    }
     text_free(&unserved);
 }
 
 static bool add_json(struct text *out, const json_t *found, struct assay_error *error)
 {
     json_t *copy = json_copy((json_t *)found);
-    if (!copy) {
+    if (!copy)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the inventory");
-    }
     json_object_del(copy, "tell"); /* of the protocol */
     bool good = json_add_line(out, copy, false, error);
     text_add_char(out, '\n');
@@ -174,19 +171,17 @@ static int run(int argc, char **argv)
     bool json = false;
     char **words;
     int status = arguments_parse(&arguments, argc, argv, &json, &words);
-    if (status != ARGUMENTS_GO) {
+    if (status != ARGUMENTS_GO)
         return status;
-    }
     struct assay_error error = {0};
     struct text out = {0};
     struct supervisor *supervisor = supervisor_create(&(struct supervisor_params){0}, &error);
     json_t *found = supervisor ? supervisor_devices(supervisor, &error) : NULL;
     bool good = found != NULL;
-    if (good && json) {
+    if (good && json)
         good = add_json(&out, found, &error);
-    } else if (good) {
+    else if (good)
         add_all(&out, found);
-    }
     if (good) {
         bool any = json_array_size(json_object_get(found, "devices")) > 0;
         status = cli_finish(&out, any ? CLI_PASS : CLI_NOTHING_MEASURED);

@@ -21,12 +21,10 @@ struct scratch {
 static void scratch_close(struct scratch *scratch)
 {
     journal_writer_destroy(&scratch->writer);
-    if (scratch->path.length) {
+    if (scratch->path.length)
         unlink(text_string(&scratch->path));
-    }
-    if (scratch->directory[0]) {
+    if (scratch->directory[0])
         rmdir(scratch->directory);
-    }
     text_free(&scratch->path);
 }
 
@@ -43,9 +41,8 @@ static bool scratch_open(struct scratch *scratch, const json_t *run, struct assa
     }
     os_path_join(&scratch->path, scratch->directory, "verdicts.jsonl");
     scratch->writer = journal_create(text_string(&scratch->path), error);
-    if (scratch->writer && journal_append_json(scratch->writer, run, error)) {
+    if (scratch->writer && journal_append_json(scratch->writer, run, error))
         return true;
-    }
     scratch_close(scratch);
     return false;
 }
@@ -80,9 +77,8 @@ static bool judge_into(const struct judgement_params *params, struct journal_rea
     if (judge_run(script_plan(params->script), reader, &closures, out, &counts, &judged)) {
         *status = judge_exit_status(&counts, &params->output->policy);
         /* A run that ended early must not pass for what it left out. */
-        if (counts.missing && *status != CLI_USAGE && *status != CLI_NOTHING_MEASURED) {
+        if (counts.missing && *status != CLI_USAGE && *status != CLI_NOTHING_MEASURED)
             *status = CLI_CASE_ERROR;
-        }
     } else if (judged.status == ASSAY_SYSTEM || judged.status == ASSAY_OUT_OF_MEMORY) {
         *error = judged;
         return false;
@@ -115,9 +111,8 @@ static bool write_junit(const struct judgement_params *params, const struct repo
 static bool write_json(const struct judgement_params *params, const struct report_source *source,
                        struct text *out, struct assay_error *error)
 {
-    if (strcmp(params->output->json, "-") == 0) {
+    if (strcmp(params->output->json, "-") == 0)
         return report_json(source, out, error);
-    }
     struct text text = {0};
     bool good = report_json(source, &text, error) && write_file(params->output->json, &text, error);
     text_free(&text);
@@ -133,15 +128,12 @@ static int report_all(const struct judgement_params *params, const struct report
     struct text out = {0};
     struct assay_error errors[3] = {{0}};
     style.script = params->script_path;
-    if (output->json) {
+    if (output->json)
         write_json(params, source, &out, &errors[0]);
-    }
-    if (!output->json || strcmp(output->json, "-") != 0) {
+    if (!output->json || strcmp(output->json, "-") != 0)
         report_table(source, &style, &out, &errors[1]);
-    }
-    if (output->junit) {
+    if (output->junit)
         write_junit(params, source, &errors[2]);
-    }
     status = cli_finish(&out, status);
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         if (errors[i].status) {
@@ -158,12 +150,10 @@ static int judge_apart(const struct judgement_params *params, struct journal_rea
     struct scratch scratch;
     struct journal_reader *verdicts = NULL;
     int status;
-    if (!scratch_open(&scratch, journal_run(reader), &error)) {
+    if (!scratch_open(&scratch, journal_run(reader), &error))
         return cli_error(&error);
-    }
-    if (judge_into(params, reader, scratch.writer, &status, &error)) {
+    if (judge_into(params, reader, scratch.writer, &status, &error))
         verdicts = journal_read(text_string(&scratch.path), &error);
-    }
     if (verdicts) {
         struct report_source source = {reader, verdicts, params->journal};
         status = report_all(params, &source, status);
@@ -198,9 +188,8 @@ int judgement_run(const struct judgement_params *params)
         struct report_source source = {reader, NULL, params->journal};
         status = reader ? report_all(params, &source, status) : CLI_CASE_ERROR;
     }
-    if (error.status) {
+    if (error.status)
         status = cli_error(&error);
-    }
     journal_reader_destroy(&reader);
     return status;
 }

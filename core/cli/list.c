@@ -41,9 +41,8 @@ static void cases_text(struct text *out, const struct plan *plan)
         for (size_t c = 0; c < experiment->case_count; c++) {
             const struct plan_case *item = &plan->cases[experiment->first_case + c];
             char hex[HASH_HEX_BYTES];
-            if (!item->selected) {
+            if (!item->selected)
                 continue;
-            }
             hash_hex(&item->id, hex);
             text_addf(out, "  %.*s  ", ID_DIGITS, hex);
             plan_case_label(plan, item, false, out);
@@ -53,9 +52,8 @@ static void cases_text(struct text *out, const struct plan *plan)
     size_t count = plan_selected_count(plan);
     text_addf(out, "\n%zu %s in %zu %s", count, count == 1 ? "case" : "cases",
               plan->experiment_count, plan->experiment_count == 1 ? "experiment" : "experiments");
-    if (count < plan->case_count) {
+    if (count < plan->case_count)
         text_addf(out, ", %zu filtered away", plan->case_count - count);
-    }
     text_add_char(out, '\n');
 }
 
@@ -85,14 +83,12 @@ static bool cases_json(struct text *out, const struct plan *plan, struct assay_e
     const char *gap = "";
     text_add(out, "{\"cases\":[");
     for (size_t i = 0; i < plan->case_count; i++) {
-        if (!plan->cases[i].selected) {
+        if (!plan->cases[i].selected)
             continue;
-        }
         text_addf(out, "%s\n ", gap);
         gap = ",";
-        if (!case_json(out, plan, &plan->cases[i], error)) {
+        if (!case_json(out, plan, &plan->cases[i], error))
             return false;
-        }
     }
     text_add(out, "]}\n");
     return true;
@@ -102,15 +98,13 @@ static bool print_script(const struct list_choices *choices, const char *path,
                          const struct catalog *catalog, struct text *out, struct assay_error *error)
 {
     struct script *script = choices_plan_load(&choices->plan, path, catalog, error);
-    if (!script) {
+    if (!script)
         return false;
-    }
     bool good = true;
-    if (choices->json) {
+    if (choices->json)
         good = cases_json(out, script_plan(script), error);
-    } else {
+    else
         cases_text(out, script_plan(script));
-    }
     script_destroy(&script);
     return good;
 }
@@ -119,9 +113,8 @@ static bool print(const struct list_choices *choices, const char *path, struct t
                   struct assay_error *error)
 {
     struct session session;
-    if (!session_open(&session, &(struct supervisor_params){0}, error)) {
+    if (!session_open(&session, &(struct supervisor_params){0}, error))
         return false;
-    }
     bool good = true;
     if (path) {
         good = print_script(choices, path, session.catalog, out, error);

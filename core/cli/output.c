@@ -22,9 +22,8 @@ static bool refuse(struct assay_error *error, const char *path, const char *reas
 /* 1: made, 0: was there, -1: failed (errno). */
 static int make_directory(const char *path)
 {
-    if (mkdir(path, 0777) == 0) {
+    if (mkdir(path, 0777) == 0)
         return 1;
-    }
     return errno == EEXIST ? 0 : -1;
 }
 
@@ -57,13 +56,11 @@ static bool make_default(struct output *output, const char *script, struct assay
     for (int i = 1; made >= 0 && i < NAMES_MAX; i++) {
         text_clear(&output->directory);
         text_add(&output->directory, text_string(&name));
-        if (i > 1) {
+        if (i > 1)
             text_addf(&output->directory, "-%d", i);
-        }
         made = make_directory(text_string(&output->directory));
-        if (made == 1) {
+        if (made == 1)
             break;
-        }
     }
     output->made_directory = made == 1;
     bool good = made == 1 ||
@@ -77,9 +74,8 @@ bool output_prepare(struct output *output, const char *given, const char *script
                     struct assay_error *error)
 {
     *output = (struct output){0};
-    if (!(given ? make_given(output, given, error) : make_default(output, script, error))) {
+    if (!(given ? make_given(output, given, error) : make_default(output, script, error)))
         goto fail;
-    }
     const char *directory = text_string(&output->directory);
     os_path_join(&output->journal, directory, "journal.jsonl");
     os_path_join(&output->log, directory, "worker.log");
@@ -101,15 +97,12 @@ fail:
 
 void output_discard(struct output *output)
 {
-    if (output->made_log) {
+    if (output->made_log)
         unlink(text_string(&output->log));
-    }
-    if (output->made_directory) {
+    if (output->made_directory)
         rmdir(text_string(&output->directory));
-    }
-    if (output->made_parent) {
+    if (output->made_parent)
         rmdir(text_string(&output->parent));
-    }
 }
 
 void output_free(struct output *output)

@@ -20,20 +20,17 @@ void progress_init(struct progress *progress, enum progress_choice choice, size_
     *progress = (struct progress){.enabled = choice != PROGRESS_OFF, .total = total, .width = 80};
     progress->terminal = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
     progress->every = total <= 2 * PLAIN_LINES ? 1 : total / PLAIN_LINES;
-    if (choice == PROGRESS_ON && !progress->terminal) {
+    if (choice == PROGRESS_ON && !progress->terminal)
         progress->every = 1;
-    }
-    if (progress->terminal && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) {
+    if (progress->terminal && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
         progress->width = size.ws_col;
-    }
 }
 
 static void put(const struct text *text)
 {
     /* Progress that cannot be shown is no reason to stop a run. */
-    if (!os_write_all(STDERR_FILENO, text_string(text), text->length)) {
+    if (!os_write_all(STDERR_FILENO, text_string(text), text->length))
         return;
-    }
 }
 
 void progress_clear(struct progress *progress)
@@ -67,18 +64,16 @@ static void started(void *user, const struct plan *plan, const struct plan_case 
     progress->total = total;
     int64_t now_ns = clock_now(clock_monotonic());
     if (!progress->enabled || !progress->terminal ||
-        (progress->drawn_ns && now_ns - progress->drawn_ns < REDRAW_NS)) {
+        (progress->drawn_ns && now_ns - progress->drawn_ns < REDRAW_NS))
         return;
-    }
     progress->drawn_ns = now_ns;
     struct text line = {0}, all = {0};
     text_addf(&line, "%zu/%zu ", index + 1, total);
     text_add_clean(&line, plan->experiments[item->experiment].name);
     text_add(&line, ": ");
     plan_case_label(plan, item, false, &line);
-    if (!line.failed) {
+    if (!line.failed)
         cut(&line, progress->width - 1);
-    }
     text_addf(&all, "\r%s\033[K", text_string(&line));
     put(&all);
     text_free(&line);
@@ -93,9 +88,8 @@ static void ended(void *user, const struct plan *plan, const struct plan_case *i
     bool wrong = strcmp(status, "done") != 0 && strcmp(status, "skipped") != 0;
     progress->ended++;
     if (!progress->enabled || progress->terminal ||
-        (!wrong && progress->ended % progress->every != 0 && progress->ended != progress->total)) {
+        (!wrong && progress->ended % progress->every != 0 && progress->ended != progress->total))
         return;
-    }
     struct text line = {0};
     text_addf(&line, "%zu/%zu %s: ", progress->index + 1, progress->total, status);
     text_add_clean(&line, plan->experiments[item->experiment].name);

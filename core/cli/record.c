@@ -13,9 +13,8 @@
 static json_t *words_json(const char *const *words, size_t count)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         json_array_append_new(array, json_clean_string(words[i]));
-    }
     return array;
 }
 
@@ -52,12 +51,10 @@ static void cpu_name(struct text *out, const char *machine)
             text_add_clean(out, value + 1 + strspn(value + 1, " \t"));
         }
     }
-    if (file) {
+    if (file)
         fclose(file);
-    }
-    if (out->length == 0) {
+    if (out->length == 0)
         text_add_clean(out, machine);
-    }
 }
 
 static json_t *host_json(void)
@@ -86,12 +83,10 @@ static json_t *workloads_json(const struct plan *plan)
     for (size_t i = 0; i < catalog_count(plan->catalog); i++) {
         const struct catalog_workload *workload = catalog_at(plan->catalog, i);
         bool used = false;
-        for (size_t c = 0; !used && c < plan->case_count; c++) {
+        for (size_t c = 0; !used && c < plan->case_count; c++)
             used = plan->cases[c].workload == workload;
-        }
-        if (used) {
+        if (used)
             json_array_append(array, workload->json);
-        }
     }
     return array;
 }
@@ -114,9 +109,8 @@ static json_t *clean_or_null(const char *text)
 static json_t *member(const json_t *found, const char *name, json_t *fallback)
 {
     json_t *value = json_object_get(found, name);
-    if (!value) {
+    if (!value)
         return fallback;
-    }
     json_decref(fallback);
     return json_incref(value);
 }

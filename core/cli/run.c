@@ -101,9 +101,8 @@ static bool start_worker(struct run *run, struct assay_error *error)
 static bool load_plan(struct run *run, struct assay_error *error)
 {
     run->script = choices_plan_load(&run->choices->plan, run->path, run->session.catalog, error);
-    if (!run->script) {
+    if (!run->script)
         return false;
-    }
     struct plan *plan = script_plan(run->script);
     if (plan_selected_count(plan) == 0) {
         return assay_fail(error, ASSAY_NO_DEVICE,
@@ -132,13 +131,11 @@ static bool choose_devices(struct run *run, struct assay_error *error)
     struct plan *plan = script_plan(run->script);
     struct text said = {0}, unserved = {0};
     bool only_cpu = false;
-    if (!selection_needs_device(plan)) {
+    if (!selection_needs_device(plan))
         return true;
-    }
     run->found = supervisor_devices(run->session.supervisor, error);
-    if (!run->found) {
+    if (!run->found)
         return false;
-    }
     size_t missing = selection_add_unserved(run->found, "assay: warning: ", &unserved);
     bool good = selection_resolve(plan, run->found, &said, &only_cpu, error);
     if (missing && run->choices->require_served && !only_cpu) {
@@ -147,9 +144,8 @@ static bool choose_devices(struct run *run, struct assay_error *error)
     } else {
         fputs(text_string(&unserved), stderr);
     }
-    if (good) {
+    if (good)
         fputs(text_string(&said), stderr);
-    }
     text_free(&said);
     text_free(&unserved);
     return good;
@@ -168,9 +164,8 @@ static bool begin_journal(struct run *run, struct assay_error *error)
         .found = run->found,
     };
     json_t *record = record_run(&params, error);
-    if (!record) {
+    if (!record)
         return false;
-    }
     run->journal = journal_create(text_string(&run->output.journal), error);
     bool good = run->journal && journal_append_json(run->journal, record, error);
     json_decref(record);
@@ -209,20 +204,17 @@ static int measure(struct run *run)
 static int run_script(struct run *run)
 {
     struct assay_error error = {0};
-    if (!output_prepare(&run->output, run->choices->directory, run->path, &error)) {
+    if (!output_prepare(&run->output, run->choices->directory, run->path, &error))
         return cli_error(&error);
-    }
     int status;
     if (start_worker(run, &error) && load_plan(run, &error) && choose_devices(run, &error) &&
-        begin_journal(run, &error)) {
+        begin_journal(run, &error))
         status = measure(run);
-    } else {
+    else
         status = cli_error(&error);
-    }
     session_close(&run->session);
-    if (!run->journal) {
+    if (!run->journal)
         output_discard(&run->output);
-    }
     journal_writer_destroy(&run->journal);
     script_destroy(&run->script);
     json_decref(run->found);

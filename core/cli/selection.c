@@ -9,11 +9,9 @@
 
 bool selection_needs_device(const struct plan *plan)
 {
-    for (size_t i = 0; i < plan->case_count; i++) {
-        if (plan->cases[i].selected && !plan->cases[i].workload->model) {
+    for (size_t i = 0; i < plan->case_count; i++)
+        if (plan->cases[i].selected && !plan->cases[i].workload->model)
             return true;
-        }
-    }
     return false;
 }
 
@@ -41,9 +39,8 @@ static bool any_usable(const json_t *devices)
     json_t *device;
     json_array_foreach(devices, i, device)
     {
-        if (!json_text(device, "unusable", NULL)) {
+        if (!json_text(device, "unusable", NULL))
             return true;
-        }
     }
     return false;
 }
@@ -65,9 +62,8 @@ static void say_device(const json_t *device, struct text *said)
     text_add_clean(said, json_text(driver, "name", "?"));
     text_add_char(said, ' ');
     text_add_clean(said, json_text(driver, "info", ""));
-    if (json_text(device, "pci", NULL)) {
+    if (json_text(device, "pci", NULL))
         text_addf(said, ", PCI %s", json_text(device, "pci", ""));
-    }
     text_add(said, ")\n");
 }
 
@@ -84,25 +80,21 @@ static bool resolve_one(const json_t *found, const char *selector, struct text *
                           status == ASSAY_NO_DEVICE ? "nothing was measured: " : "", why.text);
     }
     const json_t *device = json_array_get(devices, index);
-    if (!selector || strcmp(json_text(device, "class", ""), "cpu") != 0) {
+    if (!selector || strcmp(json_text(device, "class", ""), "cpu") != 0)
         *only_cpu = false;
-    }
     struct text line = {0};
     say_device(device, &line);
-    if (!strstr(text_string(said), text_string(&line))) {
+    if (!strstr(text_string(said), text_string(&line)))
         text_add(said, text_string(&line));
-    }
     text_free(&line);
     return true;
 }
 
 static bool seen(const struct arguments_list *list, const char *selector)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (strcmp(list->items[i], selector ? selector : "") == 0) {
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], selector ? selector : "") == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -118,16 +110,13 @@ bool selection_resolve(const struct plan *plan, const json_t *found, struct text
     *only_cpu = true;
     for (size_t i = 0; good && i < plan->case_count; i++) {
         const struct plan_case *item = &plan->cases[i];
-        if (!item->selected || item->workload->model) {
+        if (!item->selected || item->workload->model)
             continue;
-        }
         const char *selector = item->device ? item->device : plan->device;
-        if (selector && !*selector) {
+        if (selector && !*selector)
             selector = NULL;
-        }
-        if (seen(&list, selector)) {
+        if (seen(&list, selector))
             continue;
-        }
         good = resolve_one(found, selector, said, only_cpu, error) &&
                arguments_list_add(&list, selector ? selector : "", error);
     }

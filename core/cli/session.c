@@ -6,17 +6,14 @@ bool session_open(struct session *session, const struct supervisor_params *param
 {
     *session = (struct session){0};
     session->supervisor = supervisor_create(params, error);
-    if (!session->supervisor) {
+    if (!session->supervisor)
         goto fail;
-    }
     session->description = supervisor_describe(session->supervisor, error);
-    if (!session->description) {
+    if (!session->description)
         goto fail;
-    }
     session->catalog = catalog_create(session->description, error);
-    if (session->catalog) {
+    if (session->catalog)
         return true;
-    }
 fail:
     session_close(session);
     return false;

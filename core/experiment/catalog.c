@@ -110,10 +110,9 @@ struct catalog *catalog_create(json_t *description, struct assay_error *error)
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
         goto fail;
     }
-    for (size_t i = 0; i < catalog->count; i++) {
+    for (size_t i = 0; i < catalog->count; i++)
         if (!workload_read(catalog, &catalog->workloads[i], json_array_get(description, i), error))
             goto fail;
-    }
     return catalog;
 fail:
     catalog_destroy(&catalog);
@@ -166,10 +165,9 @@ static void unknown_workload(const struct catalog *catalog, const char *name,
 
 long catalog_find(const struct catalog *catalog, const char *name, struct assay_error *error)
 {
-    for (size_t i = 0; i < catalog->count; i++) {
+    for (size_t i = 0; i < catalog->count; i++)
         if (strcmp(catalog->workloads[i].name, name) == 0)
             return (long)i;
-    }
     unknown_workload(catalog, name, error);
     return -1;
 }

@@ -343,10 +343,9 @@ bool plan_add_case(struct plan *plan, const struct plan_case *item, struct assay
 
 static bool varies(const struct plan_experiment *experiment, const char *name)
 {
-    for (size_t i = 0; experiment->varied && experiment->varied[i]; i++) {
+    for (size_t i = 0; experiment->varied && experiment->varied[i]; i++)
         if (strcmp(experiment->varied[i], name) == 0)
             return true;
-    }
     return false;
 }
 

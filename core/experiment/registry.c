@@ -57,11 +57,10 @@ static bool plugin_load(struct registry *registry, assay_plugin_entry *function,
     if (!entries)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
     registry->entries = entries;
-    for (size_t i = 0; i < more; i++) {
+    for (size_t i = 0; i < more; i++)
         if (!registry_check_workload(plugin, plugin->workloads[i], error) ||
             !entry_fill(registry, plugin, plugin->workloads[i], error))
             return false;
-    }
     return true;
 }
 
@@ -74,10 +73,9 @@ struct registry *registry_create(assay_plugin_entry *const *plugins, struct assa
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
         goto fail;
     }
-    for (size_t i = 0; plugins[i]; i++) {
+    for (size_t i = 0; plugins[i]; i++)
         if (!plugin_load(registry, plugins[i], error))
             goto fail;
-    }
     return registry;
 fail:
     registry_destroy(&registry);
@@ -96,29 +94,26 @@ void registry_destroy(struct registry **registry)
 
 const struct assay_workload *registry_find(const struct registry *registry, const char *name)
 {
-    for (size_t i = 0; i < registry->count; i++) {
+    for (size_t i = 0; i < registry->count; i++)
         if (strcmp(registry->entries[i].workload->name, name) == 0)
             return registry->entries[i].workload;
-    }
     return NULL;
 }
 
 const void *registry_defaults(const struct registry *registry,
                               const struct assay_workload *workload)
 {
-    for (size_t i = 0; i < registry->count; i++) {
+    for (size_t i = 0; i < registry->count; i++)
         if (registry->entries[i].workload == workload)
             return registry->entries[i].defaults;
-    }
     return NULL;
 }
 
 bool workload_is_model(const struct assay_workload *workload)
 {
-    for (size_t i = 0; workload->stages[i]; i++) {
+    for (size_t i = 0; workload->stages[i]; i++)
         if (workload->stages[i]->kind != ASSAY_STAGE_MODEL)
             return false;
-    }
     return true;
 }
 

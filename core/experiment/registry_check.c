@@ -46,10 +46,9 @@ static bool refuse_size(const struct place *place, const char *type, size_t got,
 
 static bool listed(const char *const *words, const char *name)
 {
-    for (size_t i = 0; words[i]; i++) {
+    for (size_t i = 0; words[i]; i++)
         if (strcmp(words[i], name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -198,14 +197,12 @@ static bool check_metric(struct place place, const struct assay_metric_info *inf
         return false;
     if (!info->unit)
         return refuse(&place, "it has no unit");
-    for (size_t i = 0; place.workload->stages[i]; i++) {
+    for (size_t i = 0; place.workload->stages[i]; i++)
         if (strcmp(place.workload->stages[i]->name, info->name) == 0)
             return refuse(&place, "there is a stage of this name");
-    }
-    for (size_t i = 0; place.workload->metrics[i] != info; i++) {
+    for (size_t i = 0; place.workload->metrics[i] != info; i++)
         if (strcmp(place.workload->metrics[i]->name, info->name) == 0)
             return refuse(&place, "there are two of this name");
-    }
     return true;
 }
 
@@ -241,14 +238,12 @@ bool registry_check_workload(const struct assay_plugin *plugin,
         return refuse(&place, "it lacks a version or a summary");
     if (!workload->options || !workload->stages || workload->params_size == 0)
         return refuse(&place, "it lacks options, stages or params_size");
-    for (size_t i = 0; workload->options[i]; i++) {
+    for (size_t i = 0; workload->options[i]; i++)
         if (!check_option(place, workload->options[i]))
             return false;
-    }
-    for (size_t i = 0; workload->stages[i]; i++) {
+    for (size_t i = 0; workload->stages[i]; i++)
         if (!check_stage(place, workload->stages[i]))
             return false;
-    }
     size_t extras = 0;
     for (; workload->metrics && workload->metrics[extras]; extras++) {
         if (extras == EXTRAS_MAX)

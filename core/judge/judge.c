@@ -146,25 +146,22 @@ static bool case_judge(struct judge *judge, const struct plan_case *item,
 
 static bool any_selected(const struct plan *plan, const struct plan_experiment *experiment)
 {
-    for (size_t i = 0; i < experiment->case_count; i++) {
+    for (size_t i = 0; i < experiment->case_count; i++)
         if (plan->cases[experiment->first_case + i].selected)
             return true;
-    }
     return false;
 }
 
 static bool judge_all(struct judge *judge, const struct plan *plan, struct journal_reader *reader,
                       const struct judge_script *script, struct assay_error *error)
 {
-    for (size_t i = 0; i < plan->case_count; i++) {
+    for (size_t i = 0; i < plan->case_count; i++)
         if (plan->cases[i].selected && !case_judge(judge, &plan->cases[i], reader, script, error))
             return false;
-    }
-    for (size_t i = 0; i < plan->experiment_count; i++) {
+    for (size_t i = 0; i < plan->experiment_count; i++)
         if (any_selected(plan, &plan->experiments[i]) &&
             !script->summary(script->user, (uint32_t)i, reader, judge, error))
             return false;
-    }
     return true;
 }
 

@@ -83,12 +83,11 @@ static bool run_sample(struct run *run, struct assay_error *error)
             return false;
         sampler_warmup(run->sampler, times.time_ns, clock_now(run->clock));
     }
-    while (sampler_wants_more(run->sampler)) {
+    while (sampler_wants_more(run->sampler))
         if (!serial_batch(&run->serial, &times, error) ||
             !samples_add(&run->samples, &run->serial, &times, error) ||
             !sampler_add(run->sampler, times.time_ns, clock_now(run->clock), error))
             return false;
-    }
     return true;
 }
 
@@ -207,10 +206,9 @@ static bool run_report(struct run *run, struct assay_error *error)
         return false;
     samples_add_series(&run->samples, &run->serial, &result->samples);
     sampler_add_record(run->sampler, run->clock->name, &result->sampling);
-    for (unsigned i = 0; i < run->serial.count; i++) {
+    for (unsigned i = 0; i < run->serial.count; i++)
         if (!add_stage(run, i, error))
             return false;
-    }
     text_add_char(&result->stages, ']');
     add_verification(run);
     bool failed = result->samples.failed || result->sampling.failed || result->stages.failed ||

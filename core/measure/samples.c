@@ -58,10 +58,9 @@ static bool column_present(const struct samples *samples, const struct serial *s
         return false;
     }
     size_t width = row_width(serial);
-    for (size_t i = 0; i < samples->count; i++) {
+    for (size_t i = 0; i < samples->count; i++)
         if (samples->rows[i * width + column] < 0)
             return false;
-    }
     return samples->count > 0;
 }
 

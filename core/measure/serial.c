@@ -154,10 +154,9 @@ bool serial_batch(struct serial *serial, struct serial_times *times, struct assa
     times->submit_ns = times->device_ns = times->cpu_ns = 0;
     int64_t cpu_begin = simulated ? 0 : clock_process_cpu_ns();
     int64_t begin = clock_now(serial->clock);
-    for (unsigned i = 0; i < serial->count; i++) {
+    for (unsigned i = 0; i < serial->count; i++)
         if (!stage_run(serial, i, times, error))
             return false;
-    }
     times->time_ns = clock_now(serial->clock) - begin;
     if (!simulated)
         times->cpu_ns = clock_process_cpu_ns() - cpu_begin;

@@ -71,10 +71,9 @@ bool assay_verification_error(struct assay_verification *verification, double er
 
 static int metrics_find(const struct assay_workload *workload, const char *name)
 {
-    for (int i = 0; workload->metrics && workload->metrics[i]; i++) {
+    for (int i = 0; workload->metrics && workload->metrics[i]; i++)
         if (strcmp(workload->metrics[i]->name, name) == 0)
             return i;
-    }
     return -1;
 }
 

@@ -29,17 +29,15 @@ bool grid_begin_row(struct grid *grid, struct assay_error *error)
 {
     grid->total++;
     grid->row = NULL;
-    if (grid->row_count >= grid->row_limit) {
+    if (grid->row_count >= grid->row_limit)
         return true;
-    }
     if (grid->row_count == grid->row_room) {
         size_t room = grid->row_room ? 2 * grid->row_room : 32;
         struct grid_row *rows = room > SIZE_MAX / 2 / sizeof(*rows)
                                     ? NULL
                                     : realloc(grid->rows, room * sizeof(*rows));
-        if (!rows) {
+        if (!rows)
             return no_memory(error);
-        }
         grid->rows = rows;
         grid->row_room = room;
     }
@@ -57,9 +55,8 @@ static struct grid_column *find_column(struct grid *grid, const char *title, siz
             return &grid->columns[i];
         }
     }
-    if (grid->column_count == GRID_COLUMNS) {
+    if (grid->column_count == GRID_COLUMNS)
         return NULL;
-    }
     *index = grid->column_count;
     struct grid_column *column = &grid->columns[grid->column_count];
     *column = (struct grid_column){.title = arena_copy(grid->arena, title)};
@@ -74,17 +71,14 @@ static struct grid_column *find_column(struct grid *grid, const char *title, siz
 static bool row_reserve(struct grid *grid, size_t index)
 {
     struct grid_row *row = grid->row;
-    if (index < row->count) {
+    if (index < row->count)
         return true;
-    }
     size_t count = index + 8 < GRID_COLUMNS ? index + 8 : GRID_COLUMNS;
     struct grid_cell *cells = arena_alloc(grid->arena, count * sizeof(*cells));
-    if (!cells) {
+    if (!cells)
         return false;
-    }
-    if (row->count) {
+    if (row->count)
         memcpy(cells, row->cells, row->count * sizeof(*cells));
-    }
     row->cells = cells;
     row->count = count;
     return true;
@@ -93,12 +87,10 @@ static bool row_reserve(struct grid *grid, size_t index)
 static bool set_cell(struct grid *grid, size_t index, const char *full, const char *brief,
                      enum grid_colour colour, struct assay_error *error)
 {
-    if (!grid->row) {
+    if (!grid->row)
         return true;
-    }
-    if (!row_reserve(grid, index)) {
+    if (!row_reserve(grid, index))
         return no_memory(error);
-    }
     struct grid_cell *cell = &grid->row->cells[index];
     cell->full = arena_copy(grid->arena, full);
     cell->brief = brief ? arena_copy(grid->arena, brief) : cell->full;
@@ -109,11 +101,10 @@ static bool set_cell(struct grid *grid, size_t index, const char *full, const ch
 static bool note_value(struct grid *grid, struct grid_column *column, const char *value)
 {
     column->rows++;
-    if (!column->first) {
+    if (!column->first)
         column->first = arena_copy(grid->arena, value);
-    } else if (strcmp(column->first, value) != 0) {
+    else if (strcmp(column->first, value) != 0)
         column->varies = true;
-    }
     return column->first != NULL;
 }
 
@@ -122,13 +113,11 @@ bool grid_parameter(struct grid *grid, const char *title, const char *value,
 {
     size_t index;
     struct grid_column *column = find_column(grid, title, &index, error);
-    if (!column) {
+    if (!column)
         return !error->status;
-    }
     column->parameter = true;
-    if (!note_value(grid, column, value)) {
+    if (!note_value(grid, column, value))
         return no_memory(error);
-    }
     return set_cell(grid, index, value, NULL, GRID_PLAIN, error);
 }
 
@@ -137,13 +126,11 @@ bool grid_cell(struct grid *grid, const char *title, int importance, const char 
 {
     size_t index;
     struct grid_column *column = find_column(grid, title, &index, error);
-    if (!column) {
+    if (!column)
         return !error->status;
-    }
     column->importance = importance;
-    if (!note_value(grid, column, full)) {
+    if (!note_value(grid, column, full))
         return no_memory(error);
-    }
     return set_cell(grid, index, full, brief, colour, error);
 }
 
@@ -154,11 +141,9 @@ static bool constant(const struct grid *grid, const struct grid_column *column)
 
 const char *grid_constant(const struct grid *grid, const char *title)
 {
-    for (size_t i = 0; i < grid->column_count; i++) {
-        if (strcmp(grid->columns[i].title, title) == 0) {
+    for (size_t i = 0; i < grid->column_count; i++)
+        if (strcmp(grid->columns[i].title, title) == 0)
             return constant(grid, &grid->columns[i]) ? grid->columns[i].first : NULL;
-        }
-    }
     return NULL;
 }
 
@@ -166,18 +151,16 @@ void grid_add_constants(const struct grid *grid, size_t from, struct text *out)
 {
     for (size_t i = from; i < grid->column_count; i++) {
         const struct grid_column *column = &grid->columns[i];
-        if (constant(grid, column)) {
+        if (constant(grid, column))
             text_addf(out, " %s=%s", column->title, column->first);
-        }
     }
 }
 
 size_t grid_columns_of(const char *string)
 {
     size_t count = 0;
-    for (; *string; string++) {
+    for (; *string; string++)
         count += ((unsigned char)*string & 0xC0) != 0x80;
-    }
     return count;
 }
 
@@ -196,9 +179,8 @@ void grid_add_coloured(struct text *out, bool color, enum grid_colour colour, co
 static const char *shown(const struct grid *grid, const struct grid_row *row, size_t index)
 {
     const struct grid_cell *cell = index < row->count ? &row->cells[index] : NULL;
-    if (!cell || !cell->full) {
+    if (!cell || !cell->full)
         return "-";
-    }
     return grid->columns[index].brief ? cell->brief : cell->full;
 }
 
@@ -215,9 +197,8 @@ static void measure_column(struct grid *grid, size_t index)
 static size_t total_width(const struct grid *grid)
 {
     size_t width = 0;
-    for (size_t i = 0; i < grid->column_count; i++) {
+    for (size_t i = 0; i < grid->column_count; i++)
         width += grid->columns[i].hidden ? 0 : grid->columns[i].width + GAP;
-    }
     return width;
 }
 
@@ -235,9 +216,8 @@ static void fit(struct grid *grid, unsigned limit)
         for (int importance = 9; importance > 0 && total_width(grid) > limit; importance--) {
             for (size_t i = grid->column_count; i-- > 0 && total_width(grid) > limit;) {
                 struct grid_column *column = &grid->columns[i];
-                if (column->hidden || column->importance != importance) {
+                if (column->hidden || column->importance != importance)
                     continue;
-                }
                 column->hidden = step == 1 && importance > 1;
                 column->brief = true;
                 measure_column(grid, i);
@@ -251,20 +231,17 @@ static size_t ordered(const struct grid *grid, size_t *order)
 {
     size_t count = 0;
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < grid->column_count; i++) {
-            if (!grid->columns[i].hidden && grid->columns[i].parameter == (pass == 0)) {
+        for (size_t i = 0; i < grid->column_count; i++)
+            if (!grid->columns[i].hidden && grid->columns[i].parameter == (pass == 0))
                 order[count++] = i;
-            }
-        }
     }
     return count;
 }
 
 static void pad(struct text *out, size_t have, size_t want)
 {
-    for (; have < want; have++) {
+    for (; have < want; have++)
         text_add_char(out, ' ');
-    }
 }
 
 void grid_print(struct grid *grid, const struct report_style *style, struct text *out)

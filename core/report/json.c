@@ -26,17 +26,15 @@ static json_t *chain_verdicts(const struct view *view, size_t chain, struct assa
             return NULL;
         }
         strip(verdict);
-        if (chain < view->case_count) {
+        if (chain < view->case_count)
             json_object_del(verdict, "case");
-        }
         if (json_array_append_new(verdicts, verdict) != 0) {
             json_decref(verdicts);
             verdicts = NULL;
         }
     }
-    if (!verdicts) {
+    if (!verdicts)
         no_memory(error);
-    }
     return verdicts;
 }
 
@@ -61,16 +59,14 @@ static bool add_member(struct text *out, const char *name, const json_t *value,
                        struct assay_error *error)
 {
     json_t *copy = json_copy((json_t *)value); /* shallow; NULL for no record */
-    if (copy) {
+    if (copy)
         strip(copy);
-    }
     text_addf(out, "\"%s\":", name);
     bool good = true;
-    if (copy) {
+    if (copy)
         good = json_add_line(out, copy, false, error);
-    } else {
+    else
         text_add(out, "null");
-    }
     json_decref(copy);
     return good;
 }
@@ -78,17 +74,15 @@ static bool add_member(struct text *out, const char *name, const json_t *value,
 bool report_json(const struct report_source *source, struct text *out, struct assay_error *error)
 {
     struct view view;
-    if (!view_open(source, &view, error)) {
+    if (!view_open(source, &view, error))
         return false;
-    }
     text_add(out, "{");
     bool good = add_member(out, "run", view.run, error);
     text_add(out, ",\n ");
     good = good && add_member(out, "end", view.end, error);
     text_add(out, ",\n \"cases\":[");
-    for (size_t i = 0; good && i < view.case_count; i++) {
+    for (size_t i = 0; good && i < view.case_count; i++)
         good = add_case(&view, i, out, error);
-    }
     text_add(out, "],\n ");
     json_t *summaries = good ? chain_verdicts(&view, view.case_count, error) : NULL;
     good = summaries && add_member(out, "summaries", summaries, error);

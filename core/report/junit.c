@@ -56,9 +56,8 @@ static void add_element(struct text *out, const char *name, const char *type, co
 {
     text_addf(out, "      <%s", name);
     add_attribute(out, "message", message);
-    if (type) {
+    if (type)
         add_attribute(out, "type", type);
-    }
     text_add_char(out, '>');
     report_add_escaped(out, body);
     text_addf(out, "</%s>\n", name);
@@ -84,9 +83,8 @@ static bool judge_chain(const struct view *view, size_t chain, struct judged *ju
     *judged = (struct judged){0};
     for (uint32_t at = view->first[chain]; at; at = view->next[at - 1]) {
         json_t *verdict = journal_verdict(view->judgement, at - 1, error);
-        if (!verdict) {
+        if (!verdict)
             return false;
-        }
         enum view_verdict kind = view_verdict(verdict);
         const char *message = json_text(verdict, "message", "");
         bool counts = verdict_counts(view, kind);
@@ -137,9 +135,8 @@ static void add_output(struct junit *junit, const json_t *record, const char *ex
     struct text body = {0};
     if (record) {
         text_addf(&body, "id %s\n", json_text(record, "id", ""));
-        if (view_device(record)) {
+        if (view_device(record))
             text_addf(&body, "device %s\n", view_device(record));
-        }
         add_figures(&body, record);
     }
     text_add(&body, text_string(&judged->noted));
@@ -193,9 +190,8 @@ static void add_status(struct junit *junit, const json_t *record, const struct j
 
 static void end_suite(struct junit *junit)
 {
-    if (!junit->experiment) {
+    if (!junit->experiment)
         return;
-    }
     text_add(&junit->suites, "  <testsuite");
     add_attribute(&junit->suites, "name", junit->experiment);
     add_tally(&junit->suites, &junit->of_suite);
@@ -223,9 +219,8 @@ static void end_suite(struct junit *junit)
 
 static bool begin_suite(struct junit *junit, const char *experiment, struct assay_error *error)
 {
-    if (junit->experiment && strcmp(junit->experiment, experiment) == 0) {
+    if (junit->experiment && strcmp(junit->experiment, experiment) == 0)
         return true;
-    }
     end_suite(junit);
     junit->experiment = strdup(experiment);
     return junit->experiment || no_memory(error);
@@ -295,9 +290,8 @@ static bool add_cases(struct junit *junit, struct assay_error *error)
         json_t *record = journal_case(junit->view.results, i, error);
         bool good = record && add_case(junit, i, record, error);
         json_decref(record);
-        if (!good) {
+        if (!good)
             return false;
-        }
     }
     return add_summaries(junit, error);
 }
@@ -305,9 +299,8 @@ static bool add_cases(struct junit *junit, struct assay_error *error)
 bool report_junit(const struct report_source *source, struct text *out, struct assay_error *error)
 {
     struct junit junit = {0};
-    if (!view_open(source, &junit.view, error)) {
+    if (!view_open(source, &junit.view, error))
         return false;
-    }
     bool good = add_cases(&junit, error);
     end_suite(&junit);
     if (good) {

@@ -83,13 +83,11 @@ static void groups_free(struct groups *groups)
 
 static void groups_print(const struct groups *groups, const char *title, struct text *out)
 {
-    if (groups->count == 0) {
+    if (groups->count == 0)
         return;
-    }
     size_t total = groups->others;
-    for (size_t i = 0; i < groups->count; i++) {
+    for (size_t i = 0; i < groups->count; i++)
         total += groups->items[i].count;
-    }
     text_addf(out, "\n%s (%zu)\n", title, total);
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->items[i];
@@ -99,9 +97,8 @@ static void groups_print(const struct groups *groups, const char *title, struct 
         text_add_clean(out, group->example);
         text_add_char(out, '\n');
     }
-    if (groups->others) {
+    if (groups->others)
         text_addf(out, "  %zu for other reasons\n", groups->others);
-    }
 }
 
 /* Lines of a text that a driver or a script may have written, each made printable. */
@@ -142,14 +139,12 @@ static bool list_verdict(struct table *table, const json_t *verdict, const json_
     const char *experiment = json_text(verdict, "experiment", "");
     switch (view_verdict(verdict)) {
     case VIEW_FAIL:
-        if (list_more(table, &table->failure_count)) {
+        if (list_more(table, &table->failure_count))
             list_message(table, &table->failures, message, record, experiment);
-        }
         return true;
     case VIEW_INCONCLUSIVE:
-        if (list_more(table, &table->doubt_count)) {
+        if (list_more(table, &table->doubt_count))
             list_message(table, &table->doubts, message, record, experiment);
-        }
         return true;
     case VIEW_NOT_JUDGED:
         return groups_add(&table->unjudged,
@@ -167,9 +162,8 @@ static bool list_chain(struct table *table, size_t chain, const json_t *record,
         json_t *verdict = journal_verdict(table->view.judgement, at - 1, error);
         bool good = verdict && list_verdict(table, verdict, record, error);
         json_decref(verdict);
-        if (!good) {
+        if (!good)
             return false;
-        }
     }
     return true;
 }
@@ -177,9 +171,8 @@ static bool list_chain(struct table *table, size_t chain, const json_t *record,
 static void note_device(struct table *table, const json_t *record)
 {
     const char *label = view_device(record);
-    if (!label) {
+    if (!label)
         return;
-    }
     struct text clean = {0};
     text_add_clean(&clean, label);
     for (size_t i = 0; i < table->device_count; i++) {
@@ -201,9 +194,8 @@ static void note_device(struct table *table, const json_t *record)
 
 static bool list_error(struct table *table, const json_t *record, const char *status)
 {
-    if (!list_more(table, &table->failure_count)) {
+    if (!list_more(table, &table->failure_count))
         return true;
-    }
     struct text message = {0};
     if (json_text(record, "script", NULL)) {
         text_addf(&message, "%s:%lld: ", json_text(record, "script", ""),
@@ -264,24 +256,18 @@ static bool add_parameters(struct table *table, const json_t *record, struct ass
 static int importance(const json_t *record, const char *name)
 {
     static const char *const whole[] = {"submit_time", "device_time", "host_cpu_time"};
-    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
-        if (strcmp(name, whole[i]) == 0) {
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+        if (strcmp(name, whole[i]) == 0)
             return 0;
-        }
-    }
-    if (strcmp(name, "time") == 0) {
+    if (strcmp(name, "time") == 0)
         return 2;
-    }
     const char *dot = strrchr(name, '.');
-    if (!dot) {
+    if (!dot)
         return GRID_EXTRA; /* the workload's own */
-    }
-    if (strcmp(dot, ".rate") == 0 || strcmp(dot, ".flop_rate") == 0) {
+    if (strcmp(dot, ".rate") == 0 || strcmp(dot, ".flop_rate") == 0)
         return 1;
-    }
-    if (strcmp(dot, ".item_rate") == 0) {
+    if (strcmp(dot, ".item_rate") == 0)
         return 4;
-    }
     if (strcmp(dot, ".time") == 0) {
         /* That of a single stage says little that the whole time does not. */
         return json_array_size(json_object_get(record, "stages")) > 1 ? 3 : 5;
@@ -295,16 +281,14 @@ static bool add_metric(struct table *table, const json_t *record, const char *na
     struct metric metric;
     int rank = importance(record, name);
     metric_from_json(json_object_get(record, "metrics"), name, &metric);
-    if (rank == 0 || metric.absent) {
+    if (rank == 0 || metric.absent)
         return true;
-    }
     struct text full = {0}, brief = {0};
     quantity_add(&brief, metric.value, metric.dimension);
-    if (metric.n > 0) {
+    if (metric.n > 0)
         quantity_add_interval(&full, metric.value, metric.low, metric.high, metric.dimension);
-    } else {
+    else
         quantity_add(&full, metric.value, metric.dimension);
-    }
     bool good = grid_cell(&table->grid, name, rank, text_string(&full), text_string(&brief),
                           GRID_PLAIN, error);
     text_free(&full);
@@ -335,19 +319,16 @@ static bool add_row(struct table *table, size_t at, const json_t *record, struct
 {
     const char *status = json_text(record, "status", "error");
     if (!grid_begin_row(&table->grid, error) || !add_parameters(table, record, error) ||
-        !add_result(table, at, status, error)) {
+        !add_result(table, at, status, error))
         return false;
-    }
-    if (!table->grid.row) {
+    if (!table->grid.row)
         return true;
-    }
     const char *name;
     json_t *value;
     json_object_foreach(json_object_get(record, "metrics"), name, value)
     {
-        if (!add_metric(table, record, name, error)) {
+        if (!add_metric(table, record, name, error))
             return false;
-        }
     }
     return true;
 }
@@ -360,12 +341,10 @@ static void print_constants(const struct table *table)
     const char *schedule = grid_constant(&table->grid, "schedule");
     struct text line = {0};
     text_add(&line, workload ? workload : "");
-    if (device && strcmp(device, NO_DEVICE) != 0) {
+    if (device && strcmp(device, NO_DEVICE) != 0)
         text_addf(&line, "%son %s", line.length ? " " : "", device);
-    }
-    if (schedule) {
+    if (schedule)
         text_addf(&line, "%s%s", line.length ? ", " : "", schedule);
-    }
     size_t words = line.length;
     grid_add_constants(&table->grid, 4, &line);
     if (line.length) {
@@ -379,9 +358,8 @@ static void print_constants(const struct table *table)
 
 static void end_experiment(struct table *table)
 {
-    if (!table->experiment) {
+    if (!table->experiment)
         return;
-    }
     text_add(table->out, table->out->length ? "\n" : "");
     text_add_clean(table->out, table->experiment);
     text_add_char(table->out, '\n');
@@ -394,14 +372,12 @@ static void end_experiment(struct table *table)
 
 static bool begin_experiment(struct table *table, const char *name, struct assay_error *error)
 {
-    if (table->experiment && strcmp(table->experiment, name) == 0) {
+    if (table->experiment && strcmp(table->experiment, name) == 0)
         return true;
-    }
     end_experiment(table);
     table->experiment = strdup(name);
-    if (!table->experiment) {
+    if (!table->experiment)
         return no_memory(error);
-    }
     return grid_init(&table->grid, table->style->all_rows ? SIZE_MAX : REPORT_ROWS, error);
 }
 
@@ -411,9 +387,8 @@ static bool add_case(struct table *table, size_t at, const json_t *record,
     const char *status = json_text(record, "status", "error");
     note_device(table, record);
     if (!begin_experiment(table, json_text(record, "experiment", ""), error) ||
-        !add_row(table, at, record, error)) {
+        !add_row(table, at, record, error))
         return false;
-    }
     if (strcmp(status, "skipped") == 0) {
         table->skipped++;
         return list_skip(table, record, error);
@@ -430,14 +405,12 @@ static bool add_case(struct table *table, size_t at, const json_t *record,
 static void print_section(const struct table *table, const char *title, size_t count,
                           const struct text *section)
 {
-    if (count == 0) {
+    if (count == 0)
         return;
-    }
     text_addf(table->out, "\n%s (%zu)\n", title, count);
     text_add(table->out, text_string(section));
-    if (count > REPORT_ROWS && !table->style->all_rows) {
+    if (count > REPORT_ROWS && !table->style->all_rows)
         text_addf(table->out, "  ... %zu more; --all-rows shows them\n", count - REPORT_ROWS);
-    }
 }
 
 static void print_unserved(const struct table *table)
@@ -460,24 +433,19 @@ static void print_unserved(const struct table *table)
 
 static void add_devices(const struct table *table, struct text *out)
 {
-    for (size_t i = 0; i < table->device_count; i++) {
+    for (size_t i = 0; i < table->device_count; i++)
         text_addf(out, "%s%s", i ? ", " : "", table->devices[i].label);
-    }
-    if (table->device_others) {
+    if (table->device_others)
         text_addf(out, " and %zu more", table->device_others);
-    }
 }
 
 static void print_cpu(const struct table *table)
 {
-    for (size_t i = 0; i < table->device_count; i++) {
-        if (!table->devices[i].cpu) {
+    for (size_t i = 0; i < table->device_count; i++)
+        if (!table->devices[i].cpu)
             return;
-        }
-    }
-    if (table->device_count == 0) {
+    if (table->device_count == 0)
         return;
-    }
     text_add(table->out, "\non ");
     add_devices(table, table->out);
     text_add(table->out, ", a CPU driver: figures are of this CPU, no GPU was measured\n");
@@ -486,12 +454,10 @@ static void print_cpu(const struct table *table)
 static const char *outcome(const json_t *end, enum grid_colour *colour)
 {
     *colour = GRID_BAD;
-    if (!end) {
+    if (!end)
         return "UNFINISHED";
-    }
-    if (json_flag(end, "interrupted", false)) {
+    if (json_flag(end, "interrupted", false))
         return "INTERRUPTED";
-    }
     switch (json_whole(end, "exit", -1)) {
     case 0:
         *colour = GRID_GOOD;
@@ -510,9 +476,8 @@ static const char *outcome(const json_t *end, enum grid_colour *colour)
 
 static void add_count(struct text *out, size_t count, const char *one, const char *many)
 {
-    if (count) {
+    if (count)
         text_addf(out, "%s%zu %s", out->length ? ", " : "", count, count == 1 ? one : many);
-    }
 }
 
 static size_t end_count(const json_t *cases, const char *name, size_t fallback)
@@ -536,9 +501,8 @@ static void print_verdict(const struct table *table)
     add_count(&counts, bounds[VIEW_FAIL], "bound failed", "bounds failed");
     add_count(&counts, bounds[VIEW_INCONCLUSIVE], "inconclusive", "inconclusive");
     add_count(&counts, bounds[VIEW_NOT_JUDGED], "not judged", "not judged");
-    if (table->view.end && table->view.verdict_count == 0 && counts.length) {
+    if (table->view.end && table->view.verdict_count == 0 && counts.length)
         text_add(&counts, ", no bounds to judge");
-    }
     text_add_char(table->out, '\n');
     grid_add_coloured(table->out, table->style->color, colour, word);
     text_addf(table->out, ": %s", counts.length ? text_string(&counts) : "no case was run");
@@ -560,9 +524,8 @@ static json_t *read_case(struct table *table, size_t at, struct assay_error *err
                                           "device", "status",     "reason",   NULL};
     if (table->experiment && table->grid.row_count == table->grid.row_limit) {
         json_t *part = journal_case_part(table->view.results, at, members, error);
-        if (!part || strcmp(json_text(part, "experiment", ""), table->experiment) == 0) {
+        if (!part || strcmp(json_text(part, "experiment", ""), table->experiment) == 0)
             return part;
-        }
         json_decref(part);
     }
     return journal_case(table->view.results, at, error);
@@ -574,9 +537,8 @@ static bool add_cases(struct table *table, struct assay_error *error)
         json_t *record = read_case(table, i, error);
         bool good = record && add_case(table, i, record, error);
         json_decref(record);
-        if (!good) {
+        if (!good)
             return false;
-        }
     }
     end_experiment(table);
     return list_chain(table, table->view.case_count, NULL, error);
@@ -607,9 +569,8 @@ bool report_table(const struct report_source *source, const struct report_style 
                   struct text *out, struct assay_error *error)
 {
     struct table table = {.style = style, .out = out};
-    if (!view_open(source, &table.view, error)) {
+    if (!view_open(source, &table.view, error))
         return false;
-    }
     bool good = add_cases(&table, error);
     if (good) {
         print_end(&table, source);

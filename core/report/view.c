@@ -30,11 +30,9 @@ const char *const view_verdict_names[] = {
 enum view_verdict view_verdict(const json_t *verdict)
 {
     const char *name = json_text(verdict, "verdict", "");
-    for (int i = 0; i < VIEW_NONE; i++) {
-        if (strcmp(name, view_verdict_names[i]) == 0) {
+    for (int i = 0; i < VIEW_NONE; i++)
+        if (strcmp(name, view_verdict_names[i]) == 0)
             return (enum view_verdict)i;
-        }
-    }
     return VIEW_NOT_JUDGED;
 }
 
@@ -65,9 +63,8 @@ static bool read_verdicts(struct view *view, struct assay_error *error)
 {
     static const char *const members[] = {"case", "verdict", NULL};
     uint32_t *last = calloc(view->case_count + 1, sizeof(*last));
-    if (!last) {
+    if (!last)
         return no_memory(error);
-    }
     for (size_t i = 0; i < view->verdict_count; i++) {
         json_t *verdict = journal_verdict_part(view->judgement, i, members, error);
         if (!verdict) {
@@ -77,15 +74,13 @@ static bool read_verdicts(struct view *view, struct assay_error *error)
         size_t chain = chain_of(view, verdict);
         enum view_verdict kind = view_verdict(verdict);
         view->bounds[kind]++;
-        if (last[chain]) {
+        if (last[chain])
             view->next[last[chain] - 1] = (uint32_t)i + 1;
-        } else {
+        else
             view->first[chain] = (uint32_t)i + 1;
-        }
         last[chain] = (uint32_t)i + 1;
-        if (chain < view->case_count && badness((uint8_t)kind) > badness(view->worst[chain])) {
+        if (chain < view->case_count && badness((uint8_t)kind) > badness(view->worst[chain]))
             view->worst[chain] = (uint8_t)kind;
-        }
         json_decref(verdict);
     }
     free(last);
@@ -97,9 +92,8 @@ static bool read_workloads(struct view *view, struct assay_error *error)
     const json_t *workloads = json_object_get(view->run, "workloads");
     size_t count = json_array_size(workloads);
     view->workloads = arena_alloc(view->arena, (count + 1) * sizeof(*view->workloads));
-    if (!view->workloads) {
+    if (!view->workloads)
         return no_memory(error);
-    }
     for (size_t i = 0; i < count; i++) {
         const json_t *item = json_array_get(workloads, i);
         struct view_workload *workload = &view->workloads[view->workload_count];
@@ -133,9 +127,8 @@ bool view_open(const struct report_source *source, struct view *view, struct ass
         goto fail;
     }
     memset(view->worst, VIEW_NONE, view->case_count + 1);
-    if (read_workloads(view, error) && read_verdicts(view, error)) {
+    if (read_workloads(view, error) && read_verdicts(view, error))
         return true;
-    }
 fail:
     view_close(view);
     return false;
@@ -152,11 +145,9 @@ void view_close(struct view *view)
 
 const struct assay_option *const *view_options(const struct view *view, const char *workload)
 {
-    for (size_t i = 0; i < view->workload_count; i++) {
-        if (strcmp(view->workloads[i].name, workload) == 0) {
+    for (size_t i = 0; i < view->workload_count; i++)
+        if (strcmp(view->workloads[i].name, workload) == 0)
             return view->workloads[i].options;
-        }
-    }
     return NULL;
 }
 
@@ -195,9 +186,8 @@ void view_add_label(const struct view *view, const json_t *record, struct text *
         text_add(out, " device=");
         text_add_clean(out, selector);
     }
-    if (json_whole(record, "replica", 0) > 0) {
+    if (json_whole(record, "replica", 0) > 0)
         text_addf(out, " replica=%lld", (long long)json_whole(record, "replica", 0));
-    }
     for (size_t i = 0; options && options[i]; i++) {
         const json_t *value = json_object_get(set, options[i]->name);
         if (value) {
@@ -229,13 +219,11 @@ static void add_word(struct text *out, const char *word)
         return;
     }
     text_add_char(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'') {
+    for (; *word; word++)
+        if (*word == '\'')
             text_add(out, "'\\''");
-        } else {
+        else
             text_add_char(out, *word);
-        }
-    }
     text_add_char(out, '\'');
 }
 
@@ -273,11 +261,9 @@ static void add_run_options(const json_t *run, struct text *out)
         add_word(out, deadline);
     }
     static const char *const flags[] = {"quick", "validate", "trust"};
-    for (size_t f = 0; f < sizeof(flags) / sizeof(flags[0]); f++) {
-        if (json_flag(run, flags[f], false)) {
+    for (size_t f = 0; f < sizeof(flags) / sizeof(flags[0]); f++)
+        if (json_flag(run, flags[f], false))
             text_addf(out, " --%s", flags[f]);
-        }
-    }
 }
 
 void view_add_command(const struct view *view, const json_t *record, const char *experiment,

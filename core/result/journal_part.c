@@ -9,9 +9,8 @@ struct scan {
 
 static void skip_space(struct scan *scan)
 {
-    while (scan->at < scan->end && strchr(" \t\r\n", *scan->at)) {
+    while (scan->at < scan->end && strchr(" \t\r\n", *scan->at))
         scan->at++;
-    }
 }
 
 /* From the opening quote to behind the closing one. */
@@ -34,34 +33,28 @@ static bool skip_nested(struct scan *scan)
     while (scan->at < scan->end) {
         char c = *scan->at;
         if (c == '"') {
-            if (!skip_string(scan)) {
+            if (!skip_string(scan))
                 return false;
-            }
             continue;
         }
         scan->at++;
         depth += c == '{' || c == '[';
-        if ((c == '}' || c == ']') && --depth == 0) {
+        if ((c == '}' || c == ']') && --depth == 0)
             return true;
-        }
     }
     return false;
 }
 
 static bool skip_value(struct scan *scan)
 {
-    if (scan->at == scan->end) {
+    if (scan->at == scan->end)
         return false;
-    }
-    if (*scan->at == '"') {
+    if (*scan->at == '"')
         return skip_string(scan);
-    }
-    if (*scan->at == '{' || *scan->at == '[') {
+    if (*scan->at == '{' || *scan->at == '[')
         return skip_nested(scan);
-    }
-    while (scan->at < scan->end && !strchr(",}] \t\r\n", *scan->at)) {
+    while (scan->at < scan->end && !strchr(",}] \t\r\n", *scan->at))
         scan->at++;
-    }
     return true;
 }
 
@@ -70,11 +63,9 @@ static bool skip_value(struct scan *scan)
 static const char *wanted(const char *key, const char *end, const char *const *members)
 {
     size_t length = (size_t)(end - key);
-    for (; *members; members++) {
-        if (strlen(*members) == length && memcmp(*members, key, length) == 0) {
+    for (; *members; members++)
+        if (strlen(*members) == length && memcmp(*members, key, length) == 0)
             return *members;
-        }
-    }
     return NULL;
 }
 
@@ -82,22 +73,18 @@ static const char *wanted(const char *key, const char *end, const char *const *m
 static bool take_member(struct scan *scan, const char *const *members, json_t *part)
 {
     const char *key = scan->at + 1;
-    if (*scan->at != '"' || !skip_string(scan)) {
+    if (*scan->at != '"' || !skip_string(scan))
         return false;
-    }
     const char *name = wanted(key, scan->at - 1, members);
     skip_space(scan);
-    if (scan->at == scan->end || *scan->at++ != ':') {
+    if (scan->at == scan->end || *scan->at++ != ':')
         return false;
-    }
     skip_space(scan);
     const char *value = scan->at;
-    if (!skip_value(scan)) {
+    if (!skip_value(scan))
         return false;
-    }
-    if (!name) {
+    if (!name)
         return true;
-    }
     json_t *parsed = json_loadb(value, (size_t)(scan->at - value), JSON_DECODE_ANY, NULL);
     return parsed && json_object_set_new(part, name, parsed) == 0;
 }
@@ -105,14 +92,12 @@ static bool take_member(struct scan *scan, const char *const *members, json_t *p
 static bool take_members(struct scan *scan, const char *const *members, json_t *part)
 {
     skip_space(scan);
-    if (scan->at == scan->end || *scan->at++ != '{') {
+    if (scan->at == scan->end || *scan->at++ != '{')
         return false;
-    }
     skip_space(scan);
     while (scan->at < scan->end && *scan->at != '}') {
-        if (!take_member(scan, members, part)) {
+        if (!take_member(scan, members, part))
             return false;
-        }
         skip_space(scan);
         if (scan->at < scan->end && *scan->at == ',') {
             scan->at++;
@@ -131,9 +116,8 @@ json_t *journal_part(const char *line, size_t length, const char *const *members
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a record");
         return NULL;
     }
-    if (take_members(&scan, members, part)) {
+    if (take_members(&scan, members, part))
         return part;
-    }
     assay_fail(error, ASSAY_SYSTEM, "%s: a record is damaged at byte %zu of its line", what,
                (size_t)(scan.at - line) + 1);
     json_decref(part);

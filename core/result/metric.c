@@ -26,7 +26,7 @@ void metric_add(struct text *text, const struct metric *metric)
 static bool holds_operator(const char *expression, const char *operators)
 {
     int depth = 0;
-    for (const char *c = expression; *c; c++) {
+    for (const char *c = expression; *c; c++)
         if (*c == '(')
             depth++;
         else if (*c == ')')
@@ -34,7 +34,6 @@ static bool holds_operator(const char *expression, const char *operators)
         else if (depth == 0 && c > expression && c[-1] == ' ' && c[1] == ' ' &&
                  strchr(operators, *c))
             return true;
-    }
     return false;
 }
 

@@ -155,10 +155,9 @@ void link_add_log(struct link *link, struct text *out)
         return;
     tail[got] = '\0';
     char *first = tail + got;
-    for (int lines = 0; first > tail; first--) {
+    for (int lines = 0; first > tail; first--)
         if (first[-1] == '\n' && ++lines == LOG_TAIL_LINES)
             break;
-    }
     text_add(out, "; its log ends with: ");
     text_add_clean(out, first);
 }

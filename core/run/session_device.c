@@ -56,10 +56,9 @@ struct session_device *session_open_device(struct session *session, const char *
     if (!session_open_vulkan(session, error) ||
         !vulkan_select(session->inventory, selector, &index, error))
         return NULL;
-    for (size_t i = 0; i < session->device_count; i++) {
+    for (size_t i = 0; i < session->device_count; i++)
         if (session->devices[i].index == index && session->devices[i].queues == queues)
             return &session->devices[i];
-    }
     struct session_device *devices = realloc(session->devices,
                                              (session->device_count + 1) * sizeof(*devices));
     if (!devices) {

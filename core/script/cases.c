@@ -69,10 +69,9 @@ static const struct catalog_workload *workload_next(lua_State *L, size_t *at)
     const struct script *script = script_of(L);
     const struct plan_experiment *of = &script->plan->experiments[script->judging.experiment];
     const struct plan_case *cases = &script->plan->cases[of->first_case];
-    for (; *at < of->case_count; ++*at) {
+    for (; *at < of->case_count; ++*at)
         if (*at == 0 || cases[*at].workload != cases[*at - 1].workload)
             return cases[(*at)++].workload;
-    }
     return NULL;
 }
 
@@ -81,10 +80,9 @@ static struct option_value case_value(lua_State *L, const struct plan_case *item
 {
     struct option_value value;
     struct assay_error error = {0};
-    for (uint32_t i = 0; i < item->setting_count; i++) {
+    for (uint32_t i = 0; i < item->setting_count; i++)
         if (item->settings[i].option == (uint32_t)option)
             return item->settings[i].value;
-    }
     if (!option_default(item->workload->options[option], script_scratch(L), &value, &error))
         script_raise(L, &error);
     return value;
@@ -99,10 +97,9 @@ static enum match_kind match_kind_of(const char *name)
                  {"device", MATCH_DEVICE},
                  {"replica", MATCH_REPLICA},
                  {"schedule", MATCH_SCHEDULE}};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kinds[i].name, name) == 0)
             return kinds[i].kind;
-    }
     return MATCH_OPTION;
 }
 
@@ -224,10 +221,9 @@ static struct cases *select_cases(lua_State *L, const struct cases *cases, const
     size_t count = *match_count = matches_read(L, method, matches);
     names_check(L, matches, count);
     struct cases *found = cases_new(L, cases->count);
-    for (uint32_t i = 0; i < cases->count; i++) {
+    for (uint32_t i = 0; i < cases->count; i++)
         if (match_all(L, matches, count, cases->items[i]))
             found->items[found->count++] = cases->items[i];
-    }
     return found;
 }
 
@@ -464,10 +460,9 @@ static void unknown_column(lua_State *L, const char *name)
 static void column_push(lua_State *L, const struct catalog_workload *workload, const char *name)
 {
     struct column *column = lua_newuserdatauv(L, sizeof(*column), 1);
-    for (size_t i = 0; i < workload->stage_count; i++) {
+    for (size_t i = 0; i < workload->stage_count; i++)
         if (strcmp(workload->stages[i].name, name) == 0)
             column->stage = workload->stages[i].name;
-    }
     luaL_setmetatable(L, COLUMN);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);

@@ -159,10 +159,9 @@ static void source_add(lua_State *L, struct definition *definition, const char *
         *place = source_read(L, definition, name, varied);
         return;
     }
-    for (size_t i = 0; i < definition->source_count; i++) {
+    for (size_t i = 0; i < definition->source_count; i++)
         if (strcmp(definition->sources[i].name, name) == 0)
             script_fail(L, "%s is in both fixed and vary; it can be in one of them", name);
-    }
     definition->sources[definition->source_count++] = source_read(L, definition, name, varied);
 }
 
@@ -298,10 +297,9 @@ static void name_read(lua_State *L, struct definition *definition)
 static void special_fields_read(lua_State *L, struct definition *definition)
 {
     static const char *const names[] = {"workload", "device", "replica"};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++)
         if (field(L, names[i], LUA_TNONE, ""))
             source_add(L, definition, names[i], true);
-    }
     if (field(L, "schedule", LUA_TNONE, "")) {
         const char *name = luaL_tolstring(L, -1, NULL);
         if (strcmp(name, "serial") != 0)

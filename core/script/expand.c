@@ -178,14 +178,12 @@ static bool source_has_option(const struct expansion *expansion, uint32_t option
         return false;
     const char *name = option_at(expansion, option)->name;
     const struct definition *definition = expansion->definition;
-    for (size_t i = 0; i < definition->source_count; i++) {
+    for (size_t i = 0; i < definition->source_count; i++)
         if (definition->sources[i].varied && strcmp(definition->sources[i].name, name) == 0)
             return true;
-    }
-    for (size_t row = 0; expansion->rows && row < definition->row_count; row++) {
+    for (size_t row = 0; expansion->rows && row < definition->row_count; row++)
         if (expansion->rows[row * expansion->option_count + option].set)
             return true;
-    }
     return false;
 }
 
@@ -269,10 +267,9 @@ static void point_add(lua_State *L, struct expansion *expansion, size_t row, con
     for (size_t i = 0; i < expansion->axis_count; i++)
         set_slot(&expansion->slots[expansion->axes[i].option],
                  &expansion->axes[i].cells[digits[i]]);
-    for (size_t i = 0; i < width; i++) {
+    for (size_t i = 0; i < width; i++)
         if (expansion->slots[i].state == SLOT_PENDING)
             slot_evaluate(L, expansion, i, point);
-    }
     if (point_is_wanted(L, expansion, point))
         case_add(L, expansion);
 }
@@ -394,10 +391,9 @@ static void expansion_prepare(lua_State *L, struct expansion *expansion,
 
 static void name_add(const char **names, size_t *count, const char *name)
 {
-    for (size_t i = 0; i < *count; i++) {
+    for (size_t i = 0; i < *count; i++)
         if (strcmp(names[i], name) == 0)
             return;
-    }
     names[(*count)++] = name;
 }
 
@@ -416,10 +412,9 @@ static void varied_read(lua_State *L, struct definition *definition,
     if (definition->replica.count > 1)
         names[count++] = "replica";
     for (size_t i = 0; i < definition->workload.count; i++) {
-        for (uint32_t k = 0; k < expansions[i].option_count; k++) {
+        for (uint32_t k = 0; k < expansions[i].option_count; k++)
             if (source_has_option(&expansions[i], k))
                 name_add(names, &count, option_at(&expansions[i], k)->name);
-        }
     }
     definition->experiment.varied = names;
 }

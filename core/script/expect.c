@@ -355,10 +355,9 @@ static double case_place(lua_State *L, const struct plan_case *item, const char 
     const struct assay_option *option = item->workload->options[index];
     if (!option_default(option, script_scratch(L), &value, &error))
         script_raise(L, &error);
-    for (uint32_t i = 0; i < item->setting_count; i++) {
+    for (uint32_t i = 0; i < item->setting_count; i++)
         if (item->settings[i].option == (uint32_t)index)
             value = item->settings[i].value;
-    }
     switch (value.kind) {
     case ASSAY_OPTION_INTEGER:
         return (double)value.as.integer;

@@ -55,15 +55,13 @@ bool stage_member(const char *name, struct dimension *dimension)
 enum member_kind member_find(const struct catalog_workload *workload, const char *name,
                              struct dimension *dimension)
 {
-    for (size_t i = 0; i < workload->stage_count; i++) {
+    for (size_t i = 0; i < workload->stage_count; i++)
         if (strcmp(name, workload->stages[i].name) == 0)
             return MEMBER_STAGE;
-    }
     *dimension = time_dimension;
-    for (size_t i = 0; i < case_metric_count; i++) {
+    for (size_t i = 0; i < case_metric_count; i++)
         if (strcmp(name, case_metrics[i]) == 0)
             return MEMBER_METRIC;
-    }
     for (size_t i = 0; i < workload->extra_count; i++) {
         if (strcmp(name, workload->extras[i].name) == 0) {
             *dimension = workload->extras[i].dimension;
@@ -153,10 +151,9 @@ const char *result_device_label(lua_State *L, const struct plan_case *item)
     const char *label = json_text(device, "label", NULL);
     if (!label)
         return NULL;
-    for (size_t i = 0; i < script->label_count; i++) {
+    for (size_t i = 0; i < script->label_count; i++)
         if (strcmp(script->labels[i], label) == 0)
             return script->labels[i];
-    }
     if (script->label_count == MAX_LABELS)
         return NULL;
     const char *copy = arena_copy(script->arena, label);
@@ -260,10 +257,9 @@ static int result_index(lua_State *L)
         push_metric(L, result->item, name, dimension);
         return 1;
     case MEMBER_STAGE:
-        for (size_t i = 0; i < workload->stage_count; i++) {
+        for (size_t i = 0; i < workload->stage_count; i++)
             if (strcmp(name, workload->stages[i].name) == 0)
                 push_view(L, result, VIEW_STAGE, workload->stages[i].name);
-        }
         return 1;
     case MEMBER_NONE:
         break;

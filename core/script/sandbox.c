@@ -261,10 +261,9 @@ static int option_declare(lua_State *L)
                     "assay.option '%s': the default is a text, a number, true or false, or a "
                     "quantity, not a %s",
                     name, luaL_typename(L, 2));
-    for (size_t i = 0; i < script->option_count; i++) {
+    for (size_t i = 0; i < script->option_count; i++)
         if (strcmp(script->options[i].name, name) == 0)
             script_fail(L, "assay.option '%s' is declared twice", name);
-    }
     lua_settop(L, 2);
     for (size_t i = 0; script->params.options && script->params.options[i]; i++) {
         const char *given = given_text(script->params.options[i], name);

@@ -65,10 +65,9 @@ static bool params_copy(struct script *script, const struct script_params *param
 
 static bool is_blank(const struct text *source)
 {
-    for (size_t i = 0; i < source->length; i++) {
+    for (size_t i = 0; i < source->length; i++)
         if (!isspace((unsigned char)source->data[i]))
             return false;
-    }
     return true;
 }
 
@@ -160,14 +159,12 @@ static bool outcome_check(const struct script *script, struct assay_error *error
                           "%s: the script defines no experiment; it has to call assay.experiment { "
                           "name = ..., workload = ... }",
                           script->params.path);
-    for (size_t i = 0; script->params.sets[i]; i++) {
+    for (size_t i = 0; script->params.sets[i]; i++)
         if (!script->set_used[i])
             return unused_set(script, script->params.sets[i], error);
-    }
-    for (size_t i = 0; script->params.options[i]; i++) {
+    for (size_t i = 0; script->params.options[i]; i++)
         if (!unused_option(script, script->params.options[i], error))
             return false;
-    }
     return true;
 }
 

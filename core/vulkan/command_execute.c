@@ -123,13 +123,12 @@ bool command_execute(struct assay_command *command, struct assay_clock *clock,
                           "stage '%s' cannot run: the device was lost before", command->name);
     times->submit_ns = 0;
     times->begin_ns = clock_now(clock);
-    for (size_t i = 0; i < command->steps.count; i++) {
+    for (size_t i = 0; i < command->steps.count; i++)
         if (steps[i].host)
             memcpy(steps[i].destination, steps[i].source, steps[i].bytes);
         else if (!run_segment(command, command_segment_at(command, steps[i].segment), clock, times,
                               error))
             return false;
-    }
     times->end_ns = clock_now(clock);
     return true;
 }

@@ -48,12 +48,11 @@ bool slot_restore(struct assay_slot *slot, struct assay_error *error)
 void slot_memory(const struct assay_slot *slot, uint64_t *device_bytes, uint64_t *host_bytes)
 {
     *device_bytes = *host_bytes = 0;
-    for (const struct assay_buffer *buffer = slot->buffers; buffer; buffer = buffer->next) {
+    for (const struct assay_buffer *buffer = slot->buffers; buffer; buffer = buffer->next)
         if (buffer->device_local)
             *device_bytes += buffer->params.bytes;
         else
             *host_bytes += buffer->params.bytes;
-    }
 }
 
 struct assay_device *assay_slot_device(const struct assay_slot *slot)

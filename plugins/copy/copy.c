@@ -333,11 +333,10 @@ static bool copy_verify(void *self, struct assay_verification *verification,
     struct copy *copy = self;
     if (copy->params->method == FILL)
         return verify_fill(copy, verification, error);
-    for (unsigned i = 0; i < copy->way_count; i++) {
+    for (unsigned i = 0; i < copy->way_count; i++)
         if (!assay_verification_copy_of(verification, copy->ways[i].destination,
                                         copy->ways[i].source, error))
             return false;
-    }
     return true;
 }
 

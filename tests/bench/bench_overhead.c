@@ -136,10 +136,9 @@ static bool raw_sample(struct raw *raw)
 static bool raw_turn(struct raw *raw, double *ns)
 {
     int64_t begin = clock_now(clock_monotonic());
-    for (unsigned i = 0; i < SAMPLES_A_TURN; i++) {
+    for (unsigned i = 0; i < SAMPLES_A_TURN; i++)
         if (!raw_sample(raw))
             return false;
-    }
     *ns = (double)(clock_now(clock_monotonic()) - begin) / SAMPLES_A_TURN;
     return true;
 }

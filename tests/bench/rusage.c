@@ -34,12 +34,11 @@ static bool process_read(const char *pid, long *peak_kb, long *parent)
     if (!file)
         return false;
     *peak_kb = *parent = 0;
-    while (fgets(line, sizeof(line), file)) {
+    while (fgets(line, sizeof(line), file))
         if (strncmp(line, "PPid:", 5) == 0)
             *parent = strtol(line + 5, NULL, 10);
         else if (strncmp(line, "VmHWM:", 6) == 0)
             *peak_kb = strtol(line + 6, NULL, 10);
-    }
     fclose(file);
     return true;
 }
@@ -98,7 +97,7 @@ int main(int argc, char **argv)
     const char *output = "/dev/null";
     int core = -1, option;
     bool memory = false;
-    while ((option = getopt(argc, argv, "+c:o:m")) != -1) {
+    while ((option = getopt(argc, argv, "+c:o:m")) != -1)
         if (option == 'c')
             core = (int)strtol(optarg, NULL, 10);
         else if (option == 'o')
@@ -107,7 +106,6 @@ int main(int argc, char **argv)
             memory = true;
         else
             return 2;
-    }
     if (optind >= argc) {
         fprintf(stderr, "usage: rusage [-c CORE] [-o FILE] [-m] COMMAND...\n");
         return 2;

@@ -179,10 +179,9 @@ static PFN_vkVoidFunction own_function(const char *name)
         {"vkCmdCopyBuffer", (PFN_vkVoidFunction)copy_buffer},
         {"vkAllocateMemory", (PFN_vkVoidFunction)allocate_memory},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
         if (strcmp(name, table[i].name) == 0)
             return table[i].function;
-    }
     return NULL;
 }
 

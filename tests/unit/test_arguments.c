@@ -21,9 +21,8 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
     struct taken *taken = user;
     size_t length = strlen(taken->names);
     int64_t number;
-    if (strcmp(name, "seed") == 0 && !arguments_whole(name, value, 0, 100, &number, error)) {
+    if (strcmp(name, "seed") == 0 && !arguments_whole(name, value, 0, 100, &number, error))
         return false;
-    }
     snprintf(taken->names + length, sizeof(taken->names) - length, "%s=%s;", name,
              value ? value : "");
     return true;

@@ -195,8 +195,7 @@ static bool set_decimal_comma(void)
     if (getcwd(here, sizeof(here)) == NULL || setenv("LOCPATH", here, 1) != 0 ||
         system("localedef -i de_DE -f ISO-8859-1 ./de_DE >localedef.log 2>&1") != 0)
         return false;
-    return setlocale(LC_ALL, "de_DE") != NULL &&
-           strcmp(localeconv()->decimal_point, ",") == 0;
+    return setlocale(LC_ALL, "de_DE") != NULL && strcmp(localeconv()->decimal_point, ",") == 0;
 }
 
 /* A float literal under a locale with decimal commas keeps its value. */

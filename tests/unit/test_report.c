@@ -89,9 +89,8 @@ static void fixture_open(struct fixture *fixture, const char *const *lines)
     *fixture = (struct fixture){.path = "/tmp/assay-report-XXXXXX"};
     int fd = mkstemp(fixture->path);
     assert_true(fd >= 0);
-    for (; *lines; lines++) {
+    for (; *lines; lines++)
         assert_true(os_write_all(fd, *lines, strlen(*lines)));
-    }
     close(fd);
     fixture->reader = journal_read(fixture->path, &error);
     assert_string_equal(error.text, "");
@@ -225,9 +224,8 @@ static void junit_of_mixed_results(void **state)
     struct fixture f;
     struct assay_error error = {0};
     struct text expected = {0};
-    for (size_t i = 0; junit[i]; i++) {
+    for (size_t i = 0; junit[i]; i++)
         text_add(&expected, junit[i]);
-    }
     fixture_open(&f, mixed);
     assert_true(report_junit(&f.source, &f.out, &error));
     assert_string_equal(text_string(&f.out), text_string(&expected));
@@ -242,9 +240,8 @@ static void policy_decides_what_junit_counts(void **state)
     struct assay_error error = {0};
     const char *lines[16];
     size_t count = 0;
-    for (; mixed[count + 1]; count++) {
+    for (; mixed[count + 1]; count++)
         lines[count] = mixed[count];
-    }
     lines[count] = "{\"kind\":\"end\",\"judgement\":1,\"exit\":4,\"interrupted\":false,"
                    "\"policy\":{\"no_skip\":true,\"inconclusive\":\"pass\"},"
                    "\"cases\":{},\"bounds\":{}}\n";
@@ -348,9 +345,8 @@ static void long_tables_are_abbreviated(void **state)
     assert_non_null(strstr(text_string(&f.out), "  download   205B   done\n"));
     assert_null(strstr(text_string(&f.out), "more rows"));
     fixture_close(&f);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i++)
         free(made[i]);
-    }
 }
 
 static void escapes_markup_and_what_xml_forbids(void **state)

@@ -423,15 +423,24 @@ static void quantities_compute(void **state)
                         "t.lua:2: assay.quantity: 'Mib' is no unit; did you mean 'MiB'?");
 }
 
-/* The first example of the documentation, as it stands there. */
+/* The first example of the documentation, as it stands there, and as a file to run. */
 static void first_example_runs(void **state)
 {
     struct fixture *fixture = *state;
-    struct text source = {0};
-    assert_true(os_file_read(SCRIPTS_DIR "/upload.lua", 65536, &source, &fixture->error));
-    assert_string_equal(load(fixture, text_string(&source)), "");
-    text_free(&source);
+    struct text page = {0}, file = {0};
+    assert_true(os_file_read(SCRIPTS_DIR "/../docs/scripting.md", 65536, &page, &fixture->error));
+    assert_true(os_file_read(SCRIPTS_DIR "/upload.lua", 65536, &file, &fixture->error));
+    char *example = strstr(page.data, "```lua\n");
+    assert_non_null(example);
+    example += strlen("```lua\n");
+    char *end = strstr(example, "```");
+    assert_non_null(end);
+    *end = '\0';
+    assert_string_equal(strchr(file.data, '\n') + 1, example); /* behind the licence line */
+    assert_string_equal(load(fixture, example), "");
     assert_int_equal(script_plan(fixture->script)->case_count, 34);
+    text_free(&page);
+    text_free(&file);
 }
 
 int main(void)

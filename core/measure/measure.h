@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One case measured under a schedule: slot, warm-up, samples, verification, metrics. Worker process
- * only. */
+/* A case, or a pair group of cases, measured under a schedule: slots, warm-up, samples,
+ * verification, metrics. Worker process only. */
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
 
@@ -13,10 +13,11 @@
 
 struct measure_budget {                /* zero means the default */
     double target;                     /* 0.02 */
-    double confidence;                 /* 0.95 */
+    double confidence;                 /* 0.95; with looks 0.99 */
     int64_t budget_ns;                 /* 1 s */
     int64_t warmup_ns;                 /* bound of the warm-up, 1 s */
-    unsigned min_samples, max_samples; /* 6 (never fewer), 10,000 */
+    unsigned min_samples, max_samples; /* 6 (never fewer; with looks 8), 10,000 */
+    bool looks;                        /* bounds are looked at while sampling (sampler.h) */
 };
 
 struct measure_request {
@@ -47,5 +48,29 @@ struct measure_result {
 bool measure_case(const struct measure_request *request, struct measure_result *result,
                   struct assay_error *error);
 void measure_result_free(struct measure_result *result);
+
+/* Cases that are sampled in turn. */
+struct measure_group {
+    const struct measure_request *members;
+    size_t count;
+    struct measure_budget budget; /* of a case; those of the members do not count */
+    uint64_t order_seed;          /* of the order within each turn */
+    /* Asks whether a bound is undecided with what the results hold so far: more samples are taken
+     * then. `look` counts from 1; those with a failure hold nothing. NULL: nobody asks. False with
+     * error ends it all. */
+    bool (*ask)(void *user, unsigned look, const struct measure_result *results,
+                const struct assay_error *failures, bool *undecided, struct assay_error *error);
+    void *user;
+};
+/* All slots live at once. Each turn samples each member once, in the order of turn_order(): sample
+ * i of all members is turn i. Model members share one simulated clock. Afterwards each is verified
+ * under its own inputs. failures[i] (zeroed first) says how member i ended; one that fails before
+ * sampling leaves the others to go on, but memory that does not hold them all fails each as
+ * ASSAY_UNSUPPORTED, and a failure while sampling fails all. False when `ask` failed: no result
+ * counts. Results are to be freed in any case. */
+bool measure_group(const struct measure_group *group, struct measure_result *results,
+                   struct assay_error *failures, struct assay_error *error);
+/* The members 0 ... count - 1 in the order of a turn: shuffled, the same for a seed everywhere. */
+void turn_order(uint64_t seed, uint64_t turn, size_t *order, size_t count);
 
 #endif

@@ -10,52 +10,82 @@
 #define WINDOW 3 /* warm-up samples whose median is compared with that of the ones before */
 #define SETTLED 0.05
 #define SAMPLES_LEAST 6
+#define LOOKS_SAMPLES_LEAST 8 /* the extremes of fewer do not cover the median at 99 % */
+#define CONFIDENCE 0.95
+#define LOOKS_CONFIDENCE 0.99
+#define FIRST_LOOK 16 /* a share of the budget, so that the last look is at its end */
 
-struct sampler {
-    struct measure_budget budget; /* defaults resolved */
-    int64_t recent[2 * WINDOW];   /* the last warm-up samples, oldest first */
-    unsigned warmup_count;
-    bool constant, settled, warm;
-    int64_t warmup_begin_ns;
-
-    double *values, *sorted; /* end-to-end times in ns, in order of arrival; scratch */
-    size_t count, capacity, next_look;
-    int64_t begin_ns;
-    const char *stop;  /* why it ended; NULL while more are wanted */
+struct series {
+    int64_t recent[2 * WINDOW]; /* the last warm-up samples, oldest first */
+    bool constant, settled;
+    double *values;    /* end-to-end times in ns, in order of arrival */
     double half_width; /* relative, at the last look; -1: not known */
 };
 
-static struct measure_budget budget_resolve(const struct measure_budget *given)
+struct sampler {
+    struct measure_budget budget; /* defaults resolved, for all series together */
+    struct series *series;
+    size_t series_count;
+    unsigned warmup_count;
+    bool settled, warm;
+    int64_t warmup_begin_ns;
+
+    double *sorted; /* scratch */
+    size_t count, capacity, next_look;
+    int64_t begin_ns;
+    unsigned looks; /* at the bounds, so far */
+    bool look_due;
+    const char *stop; /* why it ended; NULL while more are wanted */
+};
+
+static int64_t times(int64_t budget_ns, size_t count)
+{
+    return budget_ns > INT64_MAX / (int64_t)count ? INT64_MAX : budget_ns * (int64_t)count;
+}
+
+static struct measure_budget budget_resolve(const struct measure_budget *given, size_t series)
 {
     struct measure_budget budget = *given;
+    unsigned least = budget.looks ? LOOKS_SAMPLES_LEAST : SAMPLES_LEAST;
     if (!(budget.target > 0))
         budget.target = 0.02;
     if (!(budget.confidence > 0))
-        budget.confidence = 0.95;
+        budget.confidence = budget.looks ? LOOKS_CONFIDENCE : CONFIDENCE;
     if (budget.budget_ns <= 0)
         budget.budget_ns = INT64_C(1000000000);
     if (budget.warmup_ns <= 0)
         budget.warmup_ns = INT64_C(1000000000);
-    if (budget.min_samples < SAMPLES_LEAST)
-        budget.min_samples = SAMPLES_LEAST;
+    budget.budget_ns = times(budget.budget_ns, series);
+    budget.warmup_ns = times(budget.warmup_ns, series);
     if (budget.max_samples == 0)
         budget.max_samples = 10000;
+    if (budget.max_samples < SAMPLES_LEAST)
+        budget.max_samples = SAMPLES_LEAST;
     if (budget.max_samples < budget.min_samples)
         budget.max_samples = budget.min_samples;
+    if (budget.min_samples < least)
+        budget.min_samples = least < budget.max_samples ? least : budget.max_samples;
     return budget;
 }
 
-struct sampler *sampler_create(const struct measure_budget *budget, struct assay_error *error)
+struct sampler *sampler_create(const struct measure_budget *budget, size_t series,
+                               struct assay_error *error)
 {
     struct sampler *sampler = calloc(1, sizeof(*sampler));
-    if (!sampler) {
+    if (sampler)
+        sampler->series = calloc(series, sizeof(*sampler->series));
+    if (!sampler || !sampler->series) {
+        free(sampler);
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a sampler");
         return NULL;
     }
-    sampler->budget = budget_resolve(budget);
-    sampler->constant = true;
+    sampler->series_count = series;
+    sampler->budget = budget_resolve(budget, series);
     sampler->next_look = sampler->budget.min_samples;
-    sampler->half_width = -1;
+    for (size_t i = 0; i < series; i++) {
+        sampler->series[i].constant = true;
+        sampler->series[i].half_width = -1;
+    }
     return sampler;
 }
 
@@ -63,7 +93,9 @@ void sampler_destroy(struct sampler **sampler)
 {
     if (!*sampler)
         return;
-    free((*sampler)->values);
+    for (size_t i = 0; i < (*sampler)->series_count; i++)
+        free((*sampler)->series[i].values);
+    free((*sampler)->series);
     free((*sampler)->sorted);
     free(*sampler);
     *sampler = NULL;
@@ -81,43 +113,60 @@ bool sampler_wants_warmup(const struct sampler *sampler)
     return !sampler->warm;
 }
 
-void sampler_warmup(struct sampler *sampler, int64_t end_to_end_ns, int64_t now_ns)
+/* Whether the series has settled with its `count`th warm-up sample. */
+static bool series_warmup(struct series *series, unsigned count, int64_t time_ns)
 {
-    unsigned n = sampler->warmup_count++;
-    if (n == 0)
-        sampler->warmup_begin_ns = now_ns - end_to_end_ns;
-    else if (end_to_end_ns != sampler->recent[2 * WINDOW - 1])
-        sampler->constant = false;
-    memmove(sampler->recent, sampler->recent + 1, sizeof(sampler->recent[0]) * (2 * WINDOW - 1));
-    sampler->recent[2 * WINDOW - 1] = end_to_end_ns;
-    if (n + 1 < 2)
-        return;
-    if (sampler->constant) {
-        sampler->settled = true;
-    } else if (n + 1 >= 2 * WINDOW) {
-        double before = (double)median_of_three(sampler->recent);
-        double last = (double)median_of_three(sampler->recent + WINDOW);
-        sampler->settled = fabs(last - before) < SETTLED * before;
+    if (count > 1 && time_ns != series->recent[2 * WINDOW - 1])
+        series->constant = false;
+    memmove(series->recent, series->recent + 1, sizeof(series->recent[0]) * (2 * WINDOW - 1));
+    series->recent[2 * WINDOW - 1] = time_ns;
+    if (count < 2)
+        return false;
+    if (series->constant) {
+        series->settled = true;
+    } else if (count >= 2 * WINDOW && !series->settled) {
+        double before = (double)median_of_three(series->recent);
+        double last = (double)median_of_three(series->recent + WINDOW);
+        series->settled = fabs(last - before) < SETTLED * before;
     }
+    return series->settled;
+}
+
+void sampler_warmup(struct sampler *sampler, const int64_t *end_to_end_ns, int64_t now_ns)
+{
+    unsigned n = ++sampler->warmup_count;
+    int64_t turn_ns = 0;
+    sampler->settled = true;
+    for (size_t i = 0; i < sampler->series_count; i++) {
+        turn_ns += end_to_end_ns[i];
+        if (!series_warmup(&sampler->series[i], n, end_to_end_ns[i]))
+            sampler->settled = false;
+    }
+    if (n == 1)
+        sampler->warmup_begin_ns = now_ns - turn_ns;
     sampler->warm = sampler->settled ||
-                    now_ns - sampler->warmup_begin_ns >= sampler->budget.warmup_ns;
+                    (n >= 2 && now_ns - sampler->warmup_begin_ns >= sampler->budget.warmup_ns);
 }
 
 bool sampler_wants_more(const struct sampler *sampler)
 {
-    return !sampler->stop;
+    return !sampler->stop && !sampler->look_due;
 }
 
 static bool sampler_grow(struct sampler *sampler, struct assay_error *error)
 {
     size_t capacity = sampler->capacity ? 2 * sampler->capacity : 64;
-    double *values = realloc(sampler->values, capacity * sizeof(double));
-    if (values)
-        sampler->values = values;
     double *sorted = realloc(sampler->sorted, capacity * sizeof(double));
+    bool good = sorted;
     if (sorted)
         sampler->sorted = sorted;
-    if (!values || !sorted)
+    for (size_t i = 0; good && i < sampler->series_count; i++) {
+        double *values = realloc(sampler->series[i].values, capacity * sizeof(double));
+        good = values;
+        if (values)
+            sampler->series[i].values = values;
+    }
+    if (!good)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu samples",
                           capacity);
     sampler->capacity = capacity;
@@ -125,58 +174,125 @@ static bool sampler_grow(struct sampler *sampler, struct assay_error *error)
 }
 
 /* Whether the interval of the median is as narrow as wanted. */
-static bool sampler_look(struct sampler *sampler)
+static bool series_look(struct sampler *sampler, struct series *series)
 {
-    memcpy(sampler->sorted, sampler->values, sampler->count * sizeof(double));
+    memcpy(sampler->sorted, series->values, sampler->count * sizeof(double));
     stats_sort(sampler->sorted, sampler->count);
     struct interval interval;
     bool covered = stats_median_interval(sampler->sorted, sampler->count,
                                          sampler->budget.confidence, &interval);
     double half = (interval.high - interval.low) / 2;
+    series->constant = sampler->sorted[0] == sampler->sorted[sampler->count - 1];
     if (half == 0)
-        sampler->half_width = 0;
+        series->half_width = 0;
     else
-        sampler->half_width = interval.estimate > 0 ? half / interval.estimate : -1;
-    return covered && sampler->half_width >= 0 && sampler->half_width <= sampler->budget.target;
+        series->half_width = interval.estimate > 0 ? half / interval.estimate : -1;
+    return (covered || series->constant) && series->half_width >= 0 &&
+           series->half_width <= sampler->budget.target;
 }
 
-bool sampler_add(struct sampler *sampler, int64_t end_to_end_ns, int64_t now_ns,
+/* *constant: no sample differs from the others of its series, so more would change nothing. */
+static bool sampler_narrow(struct sampler *sampler, bool *constant)
+{
+    bool narrow = true;
+    *constant = true;
+    for (size_t i = 0; i < sampler->series_count; i++) {
+        narrow = series_look(sampler, &sampler->series[i]) && narrow;
+        *constant = *constant && sampler->series[i].constant;
+    }
+    return narrow;
+}
+
+/* A doubling is reached, and the intervals may be narrow enough. */
+static void sampler_look(struct sampler *sampler, bool first_look_time)
+{
+    bool constant, narrow = sampler_narrow(sampler, &constant);
+    sampler->next_look *= 2;
+    if (constant || (narrow && !sampler->budget.looks))
+        sampler->stop = "target";
+    else if (sampler->budget.looks && sampler->looks + 1 == SAMPLER_LOOKS_MAX)
+        sampler->stop = "looks";
+    else if (narrow && sampler->budget.looks && first_look_time)
+        sampler->look_due = true;
+}
+
+bool sampler_add(struct sampler *sampler, const int64_t *end_to_end_ns, int64_t now_ns,
                  struct assay_error *error)
 {
     if (sampler->count == sampler->capacity && !sampler_grow(sampler, error))
         return false;
-    if (sampler->count == 0)
-        sampler->begin_ns = now_ns - end_to_end_ns;
-    sampler->values[sampler->count++] = (double)end_to_end_ns;
+    int64_t turn_ns = 0;
+    for (size_t i = 0; i < sampler->series_count; i++) {
+        sampler->series[i].values[sampler->count] = (double)end_to_end_ns[i];
+        turn_ns += end_to_end_ns[i];
+    }
+    if (sampler->count++ == 0)
+        sampler->begin_ns = now_ns - turn_ns;
     if (sampler->count < sampler->budget.min_samples)
         return true;
-    if (sampler->count == sampler->next_look) {
-        sampler->next_look *= 2;
-        if (sampler_look(sampler)) {
-            sampler->stop = "target";
-            return true;
-        }
-    }
+    int64_t used_ns = now_ns - sampler->begin_ns;
+    const char *full = NULL;
     if (sampler->count >= sampler->budget.max_samples)
-        sampler->stop = "max_samples";
-    else if (now_ns - sampler->begin_ns >= sampler->budget.budget_ns)
-        sampler->stop = "budget";
-    if (sampler->stop)
-        sampler_look(sampler);
+        full = "max_samples";
+    else if (used_ns >= sampler->budget.budget_ns)
+        full = "budget";
+    if (sampler->count == sampler->next_look)
+        sampler_look(sampler, used_ns >= sampler->budget.budget_ns / FIRST_LOOK);
+    if (full && !sampler->stop) {
+        bool constant;
+        sampler_narrow(sampler, &constant);
+        sampler->look_due = false;
+        sampler->stop = full;
+    }
     return true;
 }
 
-void sampler_add_record(const struct sampler *sampler, const char *clock_name, struct text *out)
+unsigned sampler_look_due(const struct sampler *sampler)
 {
+    return sampler->look_due ? sampler->looks + 1 : 0;
+}
+
+void sampler_answer(struct sampler *sampler, bool undecided)
+{
+    sampler->look_due = false;
+    sampler->looks++;
+    if (!undecided)
+        sampler->stop = sampler->looks > 1 ? "decided" : "target";
+}
+
+double sampler_confidence(const struct sampler *sampler)
+{
+    double most = 1 - ldexp(1, 1 - (int)(sampler->count < 1000 ? sampler->count : 1000));
+    return sampler->budget.confidence < most ? sampler->budget.confidence : most;
+}
+
+/* Looks at the bounds: those during sampling, and the judgement of what is in the journal, unless
+ * the last of them saw the same samples. */
+static unsigned looks_made(const struct sampler *sampler)
+{
+    if (!sampler->budget.looks)
+        return 0;
+    bool same = sampler->looks > 0 && strcmp(sampler->stop, "budget") != 0 &&
+                strcmp(sampler->stop, "max_samples") != 0 && strcmp(sampler->stop, "looks") != 0;
+    return sampler->looks + !same;
+}
+
+void sampler_add_record(const struct sampler *sampler, size_t series, const char *clock_name,
+                        struct text *out)
+{
+    const struct series *self = &sampler->series[series];
+    const char *stop = sampler->stop ? sampler->stop : "look";
     text_addf(out, "{\"clock\":\"%s\",\"warmup\":%u,\"settled\":%s,\"n\":%zu,\"stop\":\"%s\"",
-              clock_name, sampler->warmup_count, sampler->settled ? "true" : "false",
-              sampler->count, sampler->stop ? sampler->stop : "error");
+              clock_name, sampler->warmup_count, self->settled ? "true" : "false", sampler->count,
+              stop);
     text_add(out, ",\"target\":");
     number_add(out, sampler->budget.target);
     text_add(out, ",\"half_width\":");
-    if (sampler->half_width < 0)
+    if (self->half_width < 0)
         text_add(out, "null");
     else
-        number_add(out, sampler->half_width);
-    text_addf(out, ",\"budget_ns\":%lld}", (long long)sampler->budget.budget_ns);
+        number_add(out, self->half_width);
+    text_addf(out, ",\"budget_ns\":%lld,\"confidence\":", (long long)sampler->budget.budget_ns);
+    number_add(out, sampler_confidence(sampler));
+    text_addf(out, ",\"looks\":%u}", sampler->stop ? looks_made(sampler) : sampler->looks + 1);
 }

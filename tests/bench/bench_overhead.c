@@ -154,13 +154,13 @@ static bool assay_turn(struct serial *serial, double *ns)
                                     .max_samples = SAMPLES_A_TURN};
     struct samples samples = {0};
     struct serial_times times;
-    struct sampler *sampler = sampler_create(&budget, &error);
+    struct sampler *sampler = sampler_create(&budget, 1, &error);
     bool fine = sampler != NULL;
     int64_t begin = clock_now(clock_monotonic());
     while (fine && sampler_wants_more(sampler))
         fine = serial_batch(serial, &times, &error) &&
                samples_add(&samples, serial, &times, &error) &&
-               sampler_add(sampler, times.time_ns, clock_now(serial->clock), &error);
+               sampler_add(sampler, &times.time_ns, clock_now(serial->clock), &error);
     *ns = (double)(clock_now(clock_monotonic()) - begin) / SAMPLES_A_TURN;
     fine = fine && (samples.count == SAMPLES_A_TURN ||
                     assay_fail(&error, ASSAY_INTERNAL, "%zu samples instead of %d", samples.count,

@@ -12,7 +12,7 @@
 static struct sampler *make(struct measure_budget budget)
 {
     struct assay_error error = {0};
-    struct sampler *sampler = sampler_create(&budget, &error);
+    struct sampler *sampler = sampler_create(&budget, 1, &error);
     assert_non_null(sampler);
     return sampler;
 }
@@ -24,7 +24,7 @@ static size_t warm_up(struct sampler *sampler, const int64_t *times, size_t coun
     size_t fed = 0;
     while (fed < count && sampler_wants_warmup(sampler)) {
         now += times[fed];
-        sampler_warmup(sampler, times[fed++], now);
+        sampler_warmup(sampler, &times[fed++], now);
     }
     return fed;
 }
@@ -36,7 +36,7 @@ static size_t sample(struct sampler *sampler, const int64_t *times, size_t count
     size_t fed = 0;
     while (fed < count && sampler_wants_more(sampler)) {
         now += times[fed];
-        assert_true(sampler_add(sampler, times[fed++], now, &error));
+        assert_true(sampler_add(sampler, &times[fed++], now, &error));
     }
     return fed;
 }
@@ -45,7 +45,7 @@ static json_t *record(struct sampler *sampler)
 {
     struct text text = {0};
     struct assay_error error = {0};
-    sampler_add_record(sampler, "simulated", &text);
+    sampler_add_record(sampler, 0, "simulated", &text);
     json_t *json = json_read(text.data, text.length, "sampling", &error);
     assert_non_null(json);
     text_free(&text);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/member.h"
+
+#include "base/hash.h"
+#include "experiment/registry.h"
+
+#include <stdlib.h>
+
+/* A group in progress. */
+struct run {
+    const struct measure_group *group;
+    struct assay_error *failures;
+    struct member *members; /* all */
+    size_t count, alive;
+    struct member **taking_part; /* in turns: series i of the sampler is taking_part[i] */
+    size_t *order;
+    int64_t *times;
+    struct clock_simulated simulated;
+    struct assay_clock *clock; /* of the time budget */
+    struct sampler *sampler;
+    bool broken; /* ask failed */
+};
+
+void turn_order(uint64_t seed, uint64_t turn, size_t *order, size_t count)
+{
+    uint64_t stream = random_child(seed, turn);
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    for (size_t left = count; left > 1; left--) {
+        size_t pick = (size_t)(random_at(stream, left) % left);
+        size_t last = order[left - 1];
+        order[left - 1] = order[pick];
+        order[pick] = last;
+    }
+}
+
+static size_t index_of(const struct run *run, const struct member *member)
+{
+    return (size_t)(member - run->members);
+}
+
+/* One failed while all were alive: nothing is known of the others either. */
+static void fail_all(struct run *run, const struct member *culprit, const struct assay_error *cause)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        struct assay_error *failure = &run->failures[i];
+        if (failure->status != ASSAY_OK)
+            continue;
+        if (run->count == 1 || &run->members[i] == culprit)
+            *failure = *cause;
+        else
+            assay_fail(failure, cause->status, "a case of the same pair group failed: %s",
+                       cause->text);
+    }
+    run->alive = 0;
+}
+
+static void fail_memory(struct run *run, const struct assay_error *cause)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        run->failures[i] = (struct assay_error){0};
+        assay_fail(&run->failures[i], ASSAY_UNSUPPORTED,
+                   "memory does not hold the %zu cases of the pair group at once: %s", run->count,
+                   cause->text);
+    }
+    run->alive = 0;
+}
+
+/* After these the device is past use. */
+static bool is_fatal(const struct assay_error *failure)
+{
+    return failure->status == ASSAY_DEVICE_LOST || failure->status == ASSAY_TIMEOUT;
+}
+
+static bool prepare_all(struct run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        struct member *member = &run->members[i];
+        struct assay_error *failure = &run->failures[i];
+        if (member_prepare(member, failure)) {
+            member->alive = true;
+            run->taking_part[run->alive++] = member;
+            continue;
+        }
+        struct assay_error cause = *failure;
+        if (cause.status == ASSAY_OUT_OF_MEMORY && run->count > 1)
+            fail_memory(run, &cause);
+        else if (is_fatal(&cause))
+            fail_all(run, member, &cause);
+        else
+            continue;
+        return false;
+    }
+    return run->alive > 0;
+}
+
+/* One turn of all that take part. */
+static bool turn(struct run *run, uint64_t number,
+                 bool (*batch)(struct member *, int64_t *, struct assay_error *))
+{
+    turn_order(run->group->order_seed, number, run->order, run->alive);
+    for (size_t i = 0; i < run->alive; i++) {
+        struct member *member = run->taking_part[run->order[i]];
+        struct assay_error cause = {0};
+        if (!batch(member, &run->times[run->order[i]], &cause)) {
+            fail_all(run, member, &cause);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool report_all(struct run *run)
+{
+    for (size_t i = 0; i < run->alive; i++) {
+        struct member *member = run->taking_part[i];
+        struct assay_error cause = {0};
+        if (run->failures[index_of(run, member)].status == ASSAY_OK &&
+            !member_report(member, run->sampler, i, &cause)) {
+            fail_all(run, member, &cause);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool look(struct run *run, struct measure_result *results, struct assay_error *error)
+{
+    const struct measure_group *group = run->group;
+    bool undecided = false, good = true;
+    if (group->ask) {
+        if (!report_all(run))
+            return false;
+        for (size_t i = 0; i < run->alive; i++)
+            member_close_notes(run->taking_part[i]);
+        good = group->ask(group->user, sampler_look_due(run->sampler), results, run->failures,
+                          &undecided, error);
+        for (size_t i = 0; i < run->alive; i++)
+            member_forget_report(run->taking_part[i]);
+    }
+    sampler_answer(run->sampler, undecided);
+    run->broken = !good;
+    return good;
+}
+
+static bool sample(struct run *run, struct measure_result *results, struct assay_error *error)
+{
+    struct assay_error cause = {0};
+    run->sampler = sampler_create(&run->group->budget, run->alive, &cause);
+    bool good = run->sampler;
+    for (uint64_t n = 0; good && sampler_wants_warmup(run->sampler); n++) {
+        if (!turn(run, n, member_warm))
+            return false;
+        sampler_warmup(run->sampler, run->times, clock_now(run->clock));
+    }
+    for (uint64_t n = 0; good && sampler_wants_more(run->sampler); n++) {
+        if (!turn(run, n, member_sample))
+            return false;
+        good = sampler_add(run->sampler, run->times, clock_now(run->clock), &cause);
+        if (good && sampler_look_due(run->sampler) && !look(run, results, error))
+            return false;
+    }
+    if (!good)
+        fail_all(run, NULL, &cause);
+    return good;
+}
+
+/* All slots hold fresh contents and have run before the first is looked at: what one writes into
+ * another shows. */
+static bool verify_all(struct run *run)
+{
+    for (size_t i = 0; i < run->alive; i++) {
+        struct member *member = run->taking_part[i];
+        struct assay_error cause = {0};
+        if (!member_run_fresh(member, &cause)) {
+            fail_all(run, member, &cause);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < run->alive; i++) {
+        struct member *member = run->taking_part[i];
+        struct assay_error *failure = &run->failures[index_of(run, member)];
+        if (member_verify(member, failure) || !is_fatal(failure))
+            continue;
+        struct assay_error cause = *failure;
+        fail_all(run, member, &cause);
+        return false;
+    }
+    return true;
+}
+
+static bool run_open(struct run *run, struct measure_result *results, struct assay_error *error)
+{
+    const struct measure_group *group = run->group;
+    run->members = calloc(run->count, sizeof(*run->members));
+    run->taking_part = calloc(run->count, sizeof(*run->taking_part));
+    run->order = calloc(run->count, sizeof(*run->order));
+    run->times = calloc(run->count, sizeof(*run->times));
+    if (!run->members || !run->taking_part || !run->order || !run->times)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu cases",
+                          run->count);
+    clock_simulated_init(&run->simulated);
+    run->clock = &run->simulated.clock;
+    for (size_t i = 0; i < run->count; i++) {
+        bool model = workload_is_model(group->members[i].workload);
+        struct assay_clock *clock = model ? &run->simulated.clock : clock_monotonic();
+        if (!model)
+            run->clock = clock;
+        run->members[i] = (struct member){
+            .request = &group->members[i], .result = &results[i], .clock = clock, .model = model};
+    }
+    return true;
+}
+
+static void run_close(struct run *run)
+{
+    for (size_t i = 0; run->members && i < run->count; i++)
+        if (run->members[i].result)
+            member_finish(&run->members[i]);
+    sampler_destroy(&run->sampler);
+    free(run->members);
+    free(run->taking_part);
+    free(run->order);
+    free(run->times);
+}
+
+bool measure_group(const struct measure_group *group, struct measure_result *results,
+                   struct assay_error *failures, struct assay_error *error)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        results[i] = (struct measure_result){0};
+        failures[i] = (struct assay_error){0};
+    }
+    struct run run = {.group = group, .failures = failures, .count = group->count};
+    struct assay_error cause = {0};
+    if (!run_open(&run, results, &cause))
+        fail_all(&run, NULL, &cause);
+    else if (prepare_all(&run) && sample(&run, results, error) && verify_all(&run))
+        report_all(&run);
+    run_close(&run);
+    return !run.broken;
+}
+
+bool measure_case(const struct measure_request *request, struct measure_result *result,
+                  struct assay_error *error)
+{
+    struct measure_group group = {.members = request, .count = 1, .budget = request->budget};
+    struct assay_error failure;
+    measure_group(&group, result, &failure, &failure);
+    if (failure.status != ASSAY_OK && error)
+        *error = failure;
+    return failure.status == ASSAY_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A case while it is alive: slot, recordings, samples. Inside core/measure only. */
+#ifndef MEASURE_MEMBER_H
+#define MEASURE_MEMBER_H
+
+#include "measure/measure.h"
+#include "measure/sampler.h"
+#include "measure/samples.h"
+#include "measure/serial.h"
+#include "measure/verification.h"
+
+struct member {
+    const struct measure_request *request;
+    struct measure_result *result;
+    struct assay_clock *clock; /* the group's */
+    bool model;
+    bool alive; /* it takes part in turns */
+    struct assay_slot *slot;
+    void *self;
+    struct serial serial;
+    struct samples samples;
+    struct assay_verification verification;
+    bool verified;
+};
+
+/* Slot and recordings. On failure member_finish is still due. */
+bool member_prepare(struct member *member, struct assay_error *error);
+/* A batch that does not count, and one that does. */
+bool member_warm(struct member *member, int64_t *time_ns, struct assay_error *error);
+bool member_sample(struct member *member, int64_t *time_ns, struct assay_error *error);
+/* What is verified is what was measured: the same recording, once more on fresh contents. */
+bool member_run_fresh(struct member *member, struct assay_error *error);
+bool member_verify(struct member *member, struct assay_error *error);
+/* Fills the result anew from the samples so far. The array of its notes is left open. */
+bool member_report(struct member *member, const struct sampler *sampler, size_t series,
+                   struct assay_error *error);
+void member_close_notes(struct member *member);
+void member_forget_report(struct member *member);
+/* What the slot held goes into the result, and the slot goes away. */
+void member_finish(struct member *member);
+
+#endif

@@ -174,12 +174,40 @@ static bool open_segment(struct assay_command *command, struct assay_error *erro
     if (step == NULL)
         return false;
     step->segment = command->segments.count - 1;
+    command->touches_host = command->touches_host || step->segment > 0; /* waits in between */
     segment->first_buffer = command->incoherent.count;
     bool can = command->queues[0]->timestamp_bits > 0 && command->queues[1]->timestamp_bits > 0;
     if (can && !take_queries(command, segment, error))
         return false;
     command->open = true;
     return true;
+}
+
+/* Stages and accesses that the lane's queue has for our commands. */
+static void work_scope(const struct assay_command *command, unsigned lane,
+                       VkPipelineStageFlags *stages, VkAccessFlags *writes, VkAccessFlags *all)
+{
+    *stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    *writes = VK_ACCESS_TRANSFER_WRITE_BIT;
+    *all = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    if (family_of(command, command->queues[lane])->queueFlags & VK_QUEUE_COMPUTE_BIT) {
+        *stages |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+        *writes |= VK_ACCESS_SHADER_WRITE_BIT;
+        *all |= VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                VK_ACCESS_UNIFORM_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT;
+    }
+}
+
+/* All before completes, and later work sees its writes. */
+static void add_barrier(struct assay_command *command, VkCommandBuffer buffer)
+{
+    VkPipelineStageFlags stages;
+    VkAccessFlags writes, all;
+    work_scope(command, command->lane, &stages, &writes, &all);
+    const VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes, .dstAccessMask = all};
+    command->member->vk.vkCmdPipelineBarrier(buffer, stages, stages, 0, 1, &barrier, 0, NULL, 0,
+                                             NULL);
 }
 
 static bool open_lane(struct assay_command *command, struct command_segment *segment,
@@ -204,6 +232,8 @@ static bool open_lane(struct assay_command *command, struct command_segment *seg
     result = member->vk.vkBeginCommandBuffer(buffer, &begin);
     if (result != VK_SUCCESS)
         return device_fail(command->device, result, "vkBeginCommandBuffer", error);
+    if (command->segments.count > 1) /* the host's wait alone shows no writes to later work */
+        add_barrier(command, buffer);
     if (segment->queries != VK_NULL_HANDLE)
         member->vk.vkCmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, segment->queries,
                                        segment->first_query + 2 * lane);
@@ -218,22 +248,8 @@ VkCommandBuffer command_open(struct assay_command *command, struct assay_error *
     struct command_segment *segment = command_segment_at(command, command->segments.count - 1);
     if (segment->buffers[command->lane] == NULL && !open_lane(command, segment, error))
         return NULL;
+    command->operations++;
     return segment->buffers[command->lane];
-}
-
-/* Stages and accesses that the lane's queue has for our commands. */
-static void work_scope(const struct assay_command *command, unsigned lane,
-                       VkPipelineStageFlags *stages, VkAccessFlags *writes, VkAccessFlags *all)
-{
-    *stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    *writes = VK_ACCESS_TRANSFER_WRITE_BIT;
-    *all = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    if (family_of(command, command->queues[lane])->queueFlags & VK_QUEUE_COMPUTE_BIT) {
-        *stages |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
-        *writes |= VK_ACCESS_SHADER_WRITE_BIT;
-        *all |= VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
-                VK_ACCESS_UNIFORM_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT;
-    }
 }
 
 static bool end_lane(struct assay_command *command, struct command_segment *segment, unsigned lane,
@@ -314,6 +330,42 @@ bool command_has_timestamps(const struct assay_command *command)
     return command->timestamps && command->segments.count > 0;
 }
 
+size_t command_submission_count(const struct assay_command *command)
+{
+    return command->segments.count;
+}
+
+size_t command_operation_count(const struct assay_command *command)
+{
+    return command->operations;
+}
+
+bool command_can_repeat(const struct assay_command *command, struct text *why_not)
+{
+    if (command->segments.count > 1)
+        text_addf(why_not, "it submits and waits %zu times", command->segments.count);
+    else if (command->steps.count > command->segments.count)
+        text_add(why_not, "the host takes part in it");
+    else if (command->raw)
+        text_add(why_not, "it records Vulkan commands of its own");
+    else if (command->overwritten != NULL)
+        text_addf(why_not, "it works in place: it may write to its input '%s'",
+                  command->overwritten->name);
+    else
+        return true;
+    return false;
+}
+
+bool command_again(struct assay_command *command, struct assay_error *error)
+{
+    for (unsigned lane = COMMAND_LANES; lane-- > 0;) {
+        command->lane = lane;
+        if (!assay_command_barrier(command, error))
+            return false;
+    }
+    return true;
+}
+
 unsigned command_queue_count(const struct assay_command *command)
 {
     bool both = command->lane_used[0] && command->lane_used[1];
@@ -329,14 +381,13 @@ bool assay_command_barrier(struct assay_command *command, struct assay_error *er
                                           : NULL;
     if (segment == NULL || segment->buffers[command->lane] == NULL)
         return true; /* what came before was waited for */
-    VkPipelineStageFlags stages;
-    VkAccessFlags writes, all;
-    work_scope(command, command->lane, &stages, &writes, &all);
-    const VkMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes, .dstAccessMask = all};
-    command->member->vk.vkCmdPipelineBarrier(segment->buffers[command->lane], stages, stages, 0, 1,
-                                             &barrier, 0, NULL, 0, NULL);
+    add_barrier(command, segment->buffers[command->lane]);
     return true;
+}
+
+bool assay_command_wait(struct assay_command *command, struct assay_error *error)
+{
+    return command_recording(command, error) && command_close(command, error);
 }
 
 bool assay_command_lane(struct assay_command *command, unsigned lane, struct assay_error *error)
@@ -355,6 +406,7 @@ VkCommandBuffer assay_command_handle(struct assay_command *command, unsigned *me
                                      struct assay_error *error)
 {
     VkCommandBuffer buffer = command_open(command, error);
+    command->raw = true;
     if (buffer != NULL && member != NULL)
         *member = command->member_index;
     return buffer;

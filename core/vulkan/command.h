@@ -7,6 +7,7 @@
 #include <assay/command.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "vulkan/device.h"
 
 struct command_params {
@@ -28,6 +29,16 @@ bool command_finish(struct assay_command *command, struct assay_error *error);
 bool command_touches_host(const struct assay_command *command);
 /* Whether device time can be had on all its queues. */
 bool command_has_timestamps(const struct assay_command *command);
+/* Device segments: each is submitted and waited for on its own. */
+size_t command_submission_count(const struct assay_command *command);
+/* Copies, fills and dispatches that were recorded. */
+size_t command_operation_count(const struct assay_command *command);
+/* Whether the same operations can be recorded many times over between one pair of timestamps, to
+ * no other effect than once. `why_not` is added to when not. */
+bool command_can_repeat(const struct assay_command *command, struct text *why_not);
+/* Between two repeats within one recording: what was recorded completes before what follows
+ * starts, on each lane; back on lane 0. */
+bool command_again(struct assay_command *command, struct assay_error *error);
 /* Number of queues that the lanes really use: 1 or 2. */
 unsigned command_queue_count(const struct assay_command *command);
 

@@ -55,6 +55,12 @@ bool command_use(struct assay_command *command, struct assay_buffer *buffer,
     return true;
 }
 
+void command_write(struct assay_command *command, const struct assay_buffer *buffer)
+{
+    if (buffer->params.role == ASSAY_ROLE_INPUT)
+        command->overwritten = buffer;
+}
+
 static bool check_transfer(const struct assay_command *command, const struct transfer *transfer,
                            struct assay_error *error)
 {
@@ -103,6 +109,7 @@ static bool device_copy(struct assay_command *command, const struct transfer *tr
     if (buffer == NULL || !command_use(command, transfer->source, error) ||
         !command_use(command, transfer->destination, error))
         return false;
+    command_write(command, transfer->destination);
     const VkBufferCopy region = {.srcOffset = transfer->source_offset,
                                  .dstOffset = transfer->destination_offset,
                                  .size = transfer->bytes};
@@ -239,6 +246,7 @@ bool assay_command_fill(struct assay_command *command, struct assay_buffer *buff
     VkCommandBuffer commands = command_open(command, error);
     if (commands == NULL || !command_use(command, buffer, error))
         return false;
+    command_write(command, buffer);
     command->member->vk.vkCmdFillBuffer(commands, buffer->handles[command->member_index], offset,
                                         bytes, word);
     return true;

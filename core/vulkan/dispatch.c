@@ -353,9 +353,13 @@ static bool record(struct binder *binder, const unsigned char *pushes, const uin
     VkCommandBuffer buffer = command_open(command, binder->error);
     if (buffer == NULL)
         return false;
-    for (size_t i = 0; i < kernel->reflection.binding_count; i++)
+    for (size_t i = 0; i < kernel->reflection.binding_count; i++) {
+        const struct reflect_binding *binding = &kernel->reflection.bindings[i];
         if (!command_use(command, binder->given[i]->buffer, binder->error))
             return false;
+        if (binding->kind != REFLECT_UNIFORM_BUFFER && !binding->readonly)
+            command_write(command, binder->given[i]->buffer);
+    }
     if (kernel->set_count > 0) {
         if (!allocate_sets(binder, sets))
             return false;

@@ -52,6 +52,9 @@ struct assay_command {
     bool open;     /* the last segment takes commands */
     bool finished; /* nothing can be recorded any more */
     bool touches_host, timestamps;
+    bool raw;          /* a handle was given out: what is recorded there is not known */
+    size_t operations; /* recorded */
+    const struct assay_buffer *overwritten; /* an INPUT buffer that is written to; or NULL */
     bool lane_used[COMMAND_LANES];
     VkPipelineStageFlagBits end_stage; /* of the second timestamp */
     struct command_list steps;         /* struct command_step */
@@ -73,6 +76,8 @@ bool command_recording(const struct assay_command *command, struct assay_error *
 /* Notes that the open segment uses the buffer. */
 bool command_use(struct assay_command *command, struct assay_buffer *buffer,
                  struct assay_error *error);
+/* Notes that the recording writes to the buffer. */
+void command_write(struct assay_command *command, const struct assay_buffer *buffer);
 /* The buffer belongs to the command's device set, and [offset, offset + bytes) lies inside it. */
 bool command_check_range(const struct assay_command *command, const struct assay_buffer *buffer,
                          uint64_t offset, uint64_t bytes, struct assay_error *error);

@@ -630,9 +630,152 @@ static void raw_commands(void **state)
     close_bench(&bench);
 }
 
+static void dispatch_copy(struct bench *bench, struct assay_kernel *kernel,
+                          struct assay_buffer *from, struct assay_buffer *to)
+{
+    struct assay_error error = {0};
+    const struct assay_binding bindings[] = {{.name = "source", .buffer = from},
+                                             {.name = "destination", .buffer = to}};
+    const struct assay_push push = {"words", 1024};
+    const struct assay_dispatch dispatch = {.size = sizeof(dispatch),
+                                            .kernel = kernel,
+                                            .bindings = bindings,
+                                            .binding_count = 2,
+                                            .pushes = &push,
+                                            .push_count = 1,
+                                            .invocations = {256}};
+    fixture_assert_ok(assay_command_dispatch(bench->command, &dispatch, &error), &error);
+}
+
+/* A chain of three submissions, each of which reads what the one before wrote, over both lanes. */
+static void waits_within_a_recording(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct assay_error error = {0};
+    struct ran_times times;
+    struct text why = {0};
+    open_bench(&bench, 1);
+    struct assay_buffer *buffers[4];
+    for (int i = 0; i < 4; i++)
+        buffers[i] = make(&bench, "link", 4096, ASSAY_MEMORY_DEVICE,
+                          i ? ASSAY_ROLE_OUTPUT : ASSAY_ROLE_INPUT);
+    struct assay_kernel *kernel = copy_kernel(&bench);
+    record(&bench, VULKAN_ROLE_COMPUTE, 0);
+    fixture_assert_ok(assay_command_wait(bench.command, &error), &error);
+    dispatch_copy(&bench, kernel, buffers[0], buffers[1]);
+    fixture_assert_ok(assay_command_wait(bench.command, &error), &error);
+    fixture_assert_ok(assay_command_wait(bench.command, &error), &error);
+    assert_false(command_touches_host(bench.command));
+    fixture_assert_ok(assay_command_copy(bench.command, buffers[2], 0, buffers[1], 0, 4096, &error),
+                      &error);
+    fixture_assert_ok(assay_command_wait(bench.command, &error), &error);
+    fixture_assert_ok(assay_command_lane(bench.command, 1, &error), &error);
+    dispatch_copy(&bench, kernel, buffers[2], buffers[3]);
+    fixture_assert_ok(assay_command_wait(bench.command, &error), &error);
+    fixture_assert_ok(command_finish(bench.command, &error), &error);
+    assert_int_equal(command_submission_count(bench.command), 3);
+    assert_int_equal(command_operation_count(bench.command), 3);
+    assert_true(command_touches_host(bench.command));
+    assert_false(command_can_repeat(bench.command, &why));
+    assert_string_equal(text_string(&why), "it submits and waits 3 times");
+    text_free(&why);
+    for (int i = 0; i < 2; i++) {
+        fixture_assert_ok(slot_restore(bench.slot, &error), &error);
+        run(&bench, &times);
+        assert_copied(buffers[3], 0, buffers[0], 0, 4096);
+        if (command_has_timestamps(bench.command))
+            assert_true(times.device_ns >= 0 && times.device_ns <= times.end_ns - times.begin_ns);
+    }
+    error = (struct assay_error){0};
+    expect(assay_command_wait(bench.command, &error), &error, ASSAY_INVALID,
+           "stage 'stage' is recorded already; commands belong into its record hook");
+    close_bench(&bench);
+}
+
+static void assert_why_not(struct bench *bench, const char *wanted)
+{
+    struct text why = {0};
+    assert_int_equal(command_can_repeat(bench->command, &why), wanted == NULL);
+    assert_string_equal(text_string(&why), wanted ? wanted : "");
+    text_free(&why);
+}
+
+static void what_can_be_repeated(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct assay_error error = {0};
+    open_bench(&bench, 1);
+    struct assay_buffer *from = make(&bench, "from", 4096, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_INPUT);
+    struct assay_buffer *other = make(&bench, "other", 4096, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_INPUT);
+    struct assay_buffer *to = make(&bench, "to", 4096, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT);
+    struct assay_buffer *blind = make(&bench, "blind", 4096, ASSAY_MEMORY_PAGEABLE,
+                                      ASSAY_ROLE_OUTPUT);
+    struct assay_kernel *kernel = copy_kernel(&bench);
+
+    record(&bench, VULKAN_ROLE_COMPUTE, 0);
+    dispatch_copy(&bench, kernel, from, to);
+    assert_why_not(&bench, NULL);
+    dispatch_copy(&bench, kernel, from, other);
+    assert_why_not(&bench, "it works in place: it may write to its input 'other'");
+
+    record(&bench, VULKAN_ROLE_TRANSFER, 0);
+    fixture_assert_ok(assay_command_copy(bench.command, to, 0, from, 0, 4096, &error), &error);
+    assert_why_not(&bench, NULL);
+    fixture_assert_ok(assay_command_barrier(bench.command, &error), &error);
+    fixture_assert_ok(assay_command_copy(bench.command, from, 0, to, 0, 64, &error), &error);
+    assert_why_not(&bench, "it works in place: it may write to its input 'from'");
+
+    record(&bench, VULKAN_ROLE_TRANSFER, 0);
+    fixture_assert_ok(assay_command_fill(bench.command, from, 0, 64, 1, &error), &error);
+    assert_why_not(&bench, "it works in place: it may write to its input 'from'");
+
+    record(&bench, VULKAN_ROLE_TRANSFER, 0);
+    fixture_assert_ok(assay_command_copy(bench.command, blind, 0, from, 0, 4096, &error), &error);
+    assert_why_not(&bench, "the host takes part in it");
+
+    record(&bench, VULKAN_ROLE_TRANSFER, 0);
+    assert_non_null(assay_command_handle(bench.command, NULL, &error));
+    assert_why_not(&bench, "it records Vulkan commands of its own");
+    close_bench(&bench);
+}
+
+/* Lane 0 copies the first half, lane 1 the second, both many times over in one submission. */
+static void repeats_in_one_recording(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct assay_error error = {0};
+    struct ran_times times;
+    open_bench(&bench, 1);
+    struct assay_buffer *from = make(&bench, "from", 8192, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_INPUT);
+    struct assay_buffer *to = make(&bench, "to", 8192, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT);
+    record(&bench, VULKAN_ROLE_TRANSFER, 0);
+    for (int i = 0; i < 20; i++) {
+        if (i > 0)
+            fixture_assert_ok(command_again(bench.command, &error), &error);
+        for (unsigned lane = 0; lane < 2; lane++) {
+            fixture_assert_ok(assay_command_lane(bench.command, lane, &error), &error);
+            fixture_assert_ok(
+                assay_command_copy(bench.command, to, lane * 4096, from, lane * 4096, 4096, &error),
+                &error);
+        }
+    }
+    fixture_assert_ok(command_finish(bench.command, &error), &error);
+    assert_int_equal(command_submission_count(bench.command), 1);
+    assert_int_equal(command_operation_count(bench.command), 40);
+    run(&bench, &times);
+    assert_copied(to, 0, from, 0, 8192);
+    close_bench(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_within_a_recording),
+        cmocka_unit_test(what_can_be_repeated),
+        cmocka_unit_test(repeats_in_one_recording),
         cmocka_unit_test(copies_and_replays),
         cmocka_unit_test(timestamps_grow_with_the_work),
         cmocka_unit_test(memory_kinds),

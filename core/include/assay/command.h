@@ -60,6 +60,11 @@ ASSAY_API bool assay_command_dispatch(struct assay_command *command,
  * starts. */
 ASSAY_API bool assay_command_barrier(struct assay_command *command, struct assay_error *error);
 
+/* Ends a submission: what was recorded so far, on both lanes, is submitted and waited for by the
+ * host before what follows is submitted. The stage's time is then host time, and its device time
+ * the sum over its submissions. No effect where nothing was recorded since the last one. */
+ASSAY_API bool assay_command_wait(struct assay_command *command, struct assay_error *error);
+
 /* Later commands go to lane 0 (where a recording starts) or 1. Lanes of one stage run at once, on
  * two queues where the device has two that serve, else on one queue, and the record says which. No
  * host copies outside lane 0. */

@@ -153,6 +153,11 @@ static bool sample(struct run *run, struct measure_result *results, struct assay
             return false;
         sampler_warmup(run->sampler, run->times, clock_now(run->clock));
     }
+    for (size_t i = 0; good && i < run->alive; i++)
+        if (!member_settle(run->taking_part[i], &cause)) {
+            fail_all(run, run->taking_part[i], &cause);
+            return false;
+        }
     for (uint64_t n = 0; good && sampler_wants_more(run->sampler); n++) {
         if (!turn(run, n, member_sample))
             return false;

@@ -9,9 +9,6 @@
 
 #include <inttypes.h>
 
-/* Device time under this many empty regions is not much more than the timestamps' own cost. */
-#define EMPTY_REGIONS 10
-
 static void note_add(struct measure_result *result, const char *note)
 {
     struct text *notes = &result->notes;
@@ -57,14 +54,21 @@ bool member_warm(struct member *member, int64_t *time_ns, struct assay_error *er
     struct serial_times times;
     if (!serial_batch(&member->serial, &times, error))
         return false;
+    repeat_watch(&member->serial, &times);
     *time_ns = times.time_ns;
     return true;
+}
+
+bool member_settle(struct member *member, struct assay_error *error)
+{
+    return repeat_prepare(&member->serial, member->slot, error);
 }
 
 bool member_sample(struct member *member, int64_t *time_ns, struct assay_error *error)
 {
     struct serial_times times;
     if (!serial_batch(&member->serial, &times, error) ||
+        !repeat_sample(&member->serial, &times, error) ||
         !samples_add(&member->samples, &member->serial, &times, error))
         return false;
     *time_ns = times.time_ns;
@@ -99,20 +103,7 @@ static void add_verification(struct member *member)
     text_add_char(out, '}');
 }
 
-static bool stage_note(struct member *member, unsigned index, int64_t empty_ns, struct text *note,
-                       struct assay_error *error)
-{
-    int64_t device_ns = samples_device_median(&member->samples, &member->serial, index, error);
-    if (device_ns < 0 || empty_ns <= 0 || device_ns >= EMPTY_REGIONS * empty_ns)
-        return error->status == ASSAY_OK;
-    text_addf(note,
-              "stage '%s': device time %" PRId64 " ns is under %d empty regions of %" PRId64
-              " ns: mostly the timestamps' own cost",
-              member->serial.stages[index].stage->name, device_ns, EMPTY_REGIONS, empty_ns);
-    return true;
-}
-
-static bool add_stage(struct member *member, unsigned index, struct assay_error *error)
+static void add_stage(struct member *member, unsigned index)
 {
     const struct serial_stage *entry = &member->serial.stages[index];
     const struct assay_cost *cost = &entry->cost;
@@ -126,27 +117,23 @@ static bool add_stage(struct member *member, unsigned index, struct assay_error 
               "\"payload_bytes\":%" PRIu64 ",\"read_bytes\":%" PRIu64 ",\"written_bytes\":%" PRIu64
               ",\"flops\":%" PRIu64 ",\"items\":%" PRIu64 "}",
               cost->payload_bytes, cost->read_bytes, cost->written_bytes, cost->flops, cost->items);
-    struct text note = {0};
     int64_t empty_ns = -1;
-    if (entry->command) {
-        struct vulkan_device *device = member->request->device->members[0];
-        empty_ns = device_queue(device, entry->role)->empty_region_ns;
-        if (!stage_note(member, index, empty_ns, &note, error))
-            return false;
-    }
+    if (entry->command)
+        empty_ns = device_queue(member->slot->device->members[0], entry->role)->empty_region_ns;
     text_addf(out, ",\"queues\":%u,\"empty_region_ns\":",
               entry->command ? command_queue_count(entry->command) : 0);
     if (empty_ns >= 0)
         text_addf(out, "%" PRId64, empty_ns);
     else
         text_add(out, "null");
-    text_add(out, ",\"note\":");
-    record_add_string(out, note.length ? text_string(&note) : NULL);
+    const struct repeat *repeat = &entry->repeat;
+    const char *note = repeat->note.length ? text_string(&repeat->note) : NULL;
+    text_addf(out, ",\"repeats\":%u,\"note\":", repeat->count ? repeat->count : 1);
+    record_add_string(out, note);
     text_add_char(out, '}');
-    if (note.length)
-        note_add(member->result, text_string(&note));
-    text_free(&note);
-    return true;
+    /* On the host's clock the device's is an aside. */
+    if (repeat->doubtful && !entry->host_clock)
+        note_add(member->result, note);
 }
 
 static void add_resources(struct member *member)
@@ -209,8 +196,7 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
     samples_add_series(&member->samples, &member->serial, &result->samples);
     sampler_add_record(sampler, series, member->clock->name, &result->sampling);
     for (unsigned i = 0; i < member->serial.count; i++)
-        if (!add_stage(member, i, error))
-            return false;
+        add_stage(member, i);
     text_add_char(&result->stages, ']');
     add_verification(member);
     add_resources(member);

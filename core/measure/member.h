@@ -27,6 +27,8 @@ struct member {
 bool member_prepare(struct member *member, struct assay_error *error);
 /* A batch that does not count, and one that does. */
 bool member_warm(struct member *member, int64_t *time_ns, struct assay_error *error);
+/* Between the two: what the warm-up has shown to be short is recorded again, many times over. */
+bool member_settle(struct member *member, struct assay_error *error);
 bool member_sample(struct member *member, int64_t *time_ns, struct assay_error *error);
 /* What is verified is what was measured: the same recording, once more on fresh contents. */
 bool member_run_fresh(struct member *member, struct assay_error *error);

@@ -220,19 +220,3 @@ bool samples_metrics(const struct samples *samples, const struct serial *serial,
     free(scratch);
     return ok;
 }
-
-int64_t samples_device_median(const struct samples *samples, const struct serial *serial,
-                              unsigned stage, struct assay_error *error)
-{
-    size_t column = COLUMN_STAGES + 2 * (size_t)stage + 1;
-    if (!column_present(samples, serial, column))
-        return -1;
-    double *scratch = malloc(samples->count * sizeof(*scratch));
-    if (!scratch) {
-        assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for statistics");
-        return -1;
-    }
-    struct summary summary = summarise(samples, serial, column, 0.95, scratch);
-    free(scratch);
-    return (int64_t)summary.interval.estimate;
-}

@@ -22,8 +22,5 @@ void samples_add_series(const struct samples *samples, const struct serial *seri
 /* All metrics but the workload's extras. */
 bool samples_metrics(const struct samples *samples, const struct serial *serial, double confidence,
                      struct metric_set *set, struct assay_error *error);
-/* Median device time of a stage in ns, -1 without. */
-int64_t samples_device_median(const struct samples *samples, const struct serial *serial,
-                              unsigned stage, struct assay_error *error);
 
 #endif

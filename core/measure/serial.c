@@ -82,6 +82,7 @@ bool serial_prepare(struct serial *serial, const struct serial_params *params,
 
 void serial_finish(struct serial *serial)
 {
+    repeat_finish(serial);
     for (unsigned i = 0; i < serial->count; i++)
         command_destroy(&serial->stages[i].command);
     serial->count = 0;

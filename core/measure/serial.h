@@ -7,6 +7,7 @@
 #include <assay/workload.h>
 
 #include "base/clock.h"
+#include "measure/repeat.h"
 #include "vulkan/command.h"
 
 #define MEASURE_STAGES_MAX 16
@@ -19,6 +20,7 @@ struct serial_stage {
     enum vulkan_role role;         /* device stages */
     bool host_clock;               /* its time is host time, else device time */
     bool device_time;              /* device time can be had */
+    struct repeat repeat;
 };
 
 struct serial {

@@ -183,12 +183,15 @@ static json_t *used_queues_json(const struct vulkan_device *member)
         bool shared = false;
         for (int other = 0; other < VULKAN_ROLE_COUNT; other++)
             shared |= other != role && member->role[other] == member->role[role];
-        json_array_append_new(queues, json_pack("{s:s, s:I, s:I, s:I, s:b}", "role",
-                                                queue_role_name((enum vulkan_role)role), "family",
-                                                (json_int_t)queue->family, "index",
-                                                (json_int_t)queue->index, "timestamp_bits",
-                                                (json_int_t)queue->timestamp_bits, "shared",
-                                                shared ? 1 : 0));
+        json_t *empty = queue->empty_region_ns < 0
+                            ? json_null()
+                            : json_integer((json_int_t)queue->empty_region_ns);
+        json_array_append_new(
+            queues, json_pack("{s:s, s:I, s:I, s:I, s:o, s:b}", "role",
+                              queue_role_name((enum vulkan_role)role), "family",
+                              (json_int_t)queue->family, "index", (json_int_t)queue->index,
+                              "timestamp_bits", (json_int_t)queue->timestamp_bits,
+                              "empty_region_ns", empty, "shared", shared ? 1 : 0));
     }
     return queues;
 }

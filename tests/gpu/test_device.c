@@ -91,6 +91,16 @@ static void empty_regions(void **state)
         assert_true(queue->timestamp_bits == 0 ? queue->empty_region_ns == -1
                                                : queue->empty_region_ns >= 0);
     }
+    json_t *record = device_record(device), *used;
+    size_t role;
+    json_array_foreach(json_object_get(record, "queues"), role, used)
+    {
+        const json_t *empty = json_object_get(used, "empty_region_ns");
+        int64_t ns = device_queue(device->members[0], (enum vulkan_role)role)->empty_region_ns;
+        assert_true(ns < 0 ? json_is_null(empty) : json_integer_value(empty) == ns);
+    }
+    assert_int_equal(role, VULKAN_ROLE_COUNT);
+    json_decref(record);
     device_destroy(&device);
     fixture_assert_quiet(&fixture);
 }

@@ -43,10 +43,16 @@ struct assay_stage {
     enum assay_stage_kind kind;
     bool (*present)(const void *params); /* Optional: absent for some parameters */
     void (*cost)(const void *params, struct assay_cost *out); /* Optional: out is zeroed before */
-    bool (*record)(void *self, struct assay_command *command,
-                   struct assay_error *error);          /* Required: TRANSFER, COMPUTE */
+    /* Required: TRANSFER, COMPUTE. A stage that is short for its queue's timestamps is recorded a
+     * second time, the hook called many times for one recording: it must record the same each
+     * time. */
+    bool (*record)(void *self, struct assay_command *command, struct assay_error *error);
     bool (*run)(void *self, struct assay_error *error); /* Required: HOST */
     int64_t (*duration_ns)(void *self, int64_t now_ns); /* Required: MODEL; >= 0 */
+    /* TRANSFER, COMPUTE: its work is another when it is done again at once (it updates a buffer
+     * that it also reads), so it is never repeated to measure it. Stages that write to an INPUT
+     * buffer are known without. */
+    bool in_place;
 };
 
 struct assay_metric_info {

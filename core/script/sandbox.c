@@ -55,6 +55,8 @@ static int global_missing(lua_State *L)
     const char *name = lua_tostring(L, 2);
     if (strcmp(name, "assay") == 0)
         script_fail(L, "there is no global 'assay'; start with: local assay = require \"assay\"");
+    if (strcmp(name, "os") == 0 || strcmp(name, "io") == 0)
+        script_fail(L, "there is no global '%s' without --trust", name);
     const char *nearest = text_nearest(name, names, count);
     if (nearest)
         script_fail(L, "there is no global '%s'; did you mean '%s'?", name, nearest);

@@ -18,7 +18,7 @@ struct block {
 
 struct arena {
     struct block *blocks; /* the newest first */
-    size_t next_size;
+    size_t next_size, total;
 };
 
 struct arena *arena_create(void)
@@ -50,6 +50,7 @@ static struct block *arena_grow(struct arena *arena, size_t bytes)
     block->size = size;
     block->next = arena->blocks;
     arena->blocks = block;
+    arena->total += sizeof *block + size;
     if (arena->next_size < LARGEST_BLOCK_BYTES)
         arena->next_size *= 2;
     return block;
@@ -69,6 +70,11 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     void *out = block->bytes + block->used;
     block->used += rounded;
     return out;
+}
+
+size_t arena_bytes(const struct arena *arena)
+{
+    return arena->total;
 }
 
 char *arena_copy(struct arena *arena, const char *string)

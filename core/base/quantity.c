@@ -229,13 +229,22 @@ void quantity_add_interval(struct text *text, double value, double low, double h
     text_add_char(text, ']');
 }
 
+/* The largest unit of a family that divides the size. */
+static int64_t exact_unit(int64_t bytes, int64_t base, size_t *step)
+{
+    for (*step = 0; bytes != 0 && *step < 6 && bytes % base == 0; ++*step)
+        bytes /= base;
+    return bytes;
+}
+
 void quantity_add_exact_bytes(struct text *text, int64_t bytes)
 {
-    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t step = 0;
-    while (bytes != 0 && step < 6 && bytes % 1024 == 0) {
-        bytes /= 1024;
-        step++;
-    }
-    text_addf(text, "%lld%s", (long long)bytes, names[step]);
+    static const char *const binary[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    static const char *const decimal[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    size_t twos, tens;
+    int64_t by_two = exact_unit(bytes, 1024, &twos), by_ten = exact_unit(bytes, 1000, &tens);
+    if (by_two >= 1024 && by_ten < by_two)
+        text_addf(text, "%lld%s", (long long)by_ten, decimal[tens]);
+    else
+        text_addf(text, "%lld%s", (long long)by_two, binary[twos]);
 }

@@ -38,6 +38,7 @@ struct arena *arena_create(void);
 void arena_destroy(struct arena **arena);
 /* Zeroed, aligned for any type. NULL when out of memory. */
 void *arena_alloc(struct arena *arena, size_t bytes);
+size_t arena_bytes(const struct arena *arena); /* taken from the system so far */
 char *arena_copy(struct arena *arena, const char *string);
 char *arena_printf(struct arena *arena, const char *format, ...) ASSAY_PRINTF(2, 3);
 

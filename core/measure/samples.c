@@ -10,6 +10,8 @@
 enum column { COLUMN_TIME, COLUMN_SUBMIT, COLUMN_DEVICE, COLUMN_CPU, COLUMN_STAGES };
 
 static const char too_short[] = "0 ns: too short for the clock";
+static const char too_few[] = "read in too few batches for an interval";
+#define VALUES_MIN 6
 
 static size_t row_width(const struct serial *serial)
 {
@@ -47,15 +49,16 @@ void samples_free(struct samples *samples)
     *samples = (struct samples){0};
 }
 
-/* Whether the column holds measured values in all rows. */
+/* Whether the column holds measured values: in all rows, but for the processor's time, which is not
+ * read in all. */
 static bool column_present(const struct samples *samples, const struct serial *serial,
                            size_t column)
 {
     if (column == COLUMN_SUBMIT || column == COLUMN_DEVICE) {
         if (!serial->device)
             return false;
-    } else if (column == COLUMN_CPU && serial->clock->simulated) {
-        return false;
+    } else if (column == COLUMN_CPU) {
+        return !serial->clock->simulated;
     }
     size_t width = row_width(serial);
     for (size_t i = 0; i < samples->count; i++)
@@ -71,8 +74,14 @@ static void add_series(const struct samples *samples, const struct serial *seria
         return;
     text_addf(out, "%s\"%s%s\":[", out->length ? "," : "{", name, suffix);
     size_t width = row_width(serial);
-    for (size_t i = 0; i < samples->count; i++)
-        text_addf(out, i ? ",%lld" : "%lld", (long long)samples->rows[i * width + column]);
+    for (size_t i = 0; i < samples->count; i++) {
+        long long value = samples->rows[i * width + column];
+        text_add(out, i ? "," : "");
+        if (value < 0)
+            text_add(out, "null");
+        else
+            text_addf(out, "%lld", value);
+    }
     text_add_char(out, ']');
 }
 
@@ -101,12 +110,17 @@ struct summary {
 static struct summary summarise(const struct samples *samples, const struct serial *serial,
                                 size_t column, double confidence, double *scratch)
 {
-    struct summary summary = {.n = samples->count};
+    struct summary summary = {0};
     size_t width = row_width(serial);
     for (size_t i = 0; i < samples->count; i++)
-        scratch[i] = (double)samples->rows[i * width + column];
-    stats_sort(scratch, samples->count);
-    stats_median_interval(scratch, samples->count, confidence, &summary.interval);
+        if (samples->rows[i * width + column] >= 0)
+            scratch[summary.n++] = (double)samples->rows[i * width + column];
+    if (summary.n < VALUES_MIN) {
+        summary.absent = too_few;
+        return summary;
+    }
+    stats_sort(scratch, summary.n);
+    stats_median_interval(scratch, summary.n, confidence, &summary.interval);
     if (summary.interval.estimate <= 0)
         summary.absent = too_short;
     return summary;

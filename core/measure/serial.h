@@ -28,7 +28,8 @@ struct serial {
     struct assay_clock *clock;
     struct serial_stage stages[MEASURE_STAGES_MAX];
     unsigned count;
-    bool device; /* some stage is a device stage */
+    bool device;       /* some stage is a device stage */
+    unsigned cpu_skip; /* batches until the processor's time is read again */
 };
 
 struct serial_params {
@@ -47,7 +48,7 @@ struct serial_times {
     int64_t time_ns;   /* end to end, on the clock */
     int64_t submit_ns; /* in submit calls */
     int64_t device_ns; /* sum of the device parts; -1 when a device stage has no timestamps */
-    int64_t cpu_ns;    /* of the whole process; 0 on a simulated clock */
+    int64_t cpu_ns;    /* of the whole process; -1 where it was not read */
     struct {
         int64_t time_ns, device_ns; /* device_ns -1: none */
     } stages[MEASURE_STAGES_MAX];

@@ -27,6 +27,7 @@ struct link {
     struct text log_path;
     int log_fd; /* to read its end; -1: not open */
     off_t log_mark;
+    bool fresh; /* nothing was sent since the start: what the worker says belongs to that */
 };
 
 struct link *link_create(struct assay_error *error)
@@ -101,6 +102,8 @@ static bool link_start(struct link *link, struct assay_error *error)
             return error_fail_errno(error, "cannot open the workers' log '%s'",
                                     text_string(&link->log_path));
     }
+    link_mark_log(link); /* before it can write */
+    link->fresh = true;
     struct os_process_params params = {.argv = argv, .log_fd = log};
     link->process = os_process_start(&params, error);
     if (log >= 0)
@@ -164,7 +167,9 @@ void link_add_log(struct link *link, struct text *out)
 
 bool link_send(struct link *link, const char *line, size_t length, struct assay_error *error)
 {
-    link_mark_log(link);
+    if (!link->fresh)
+        link_mark_log(link);
+    link->fresh = false;
     return channel_write(link->channel, line, length, error);
 }
 

@@ -148,7 +148,6 @@ static bool job_check_messages(struct session *session, struct assay_error *erro
     }
     fprintf(stderr, "%s\n", text_string(&messages));
     int first = (int)strcspn(text_string(&messages), "\n");
-    *error = (struct assay_error){0};
     assay_fail(error, ASSAY_VALIDATION, "%zu message%s of the validation layers%s: %.*s", count,
                count == 1 ? "" : "s", count == 1 ? "" : ", the first", first,
                text_string(&messages));
@@ -244,7 +243,17 @@ bool session_case(struct session *session, const json_t *request, struct assay_e
         assay_fail(&failure, ASSAY_INTERNAL, "the case failed without a reason");
     bool lost = failure.status == ASSAY_TIMEOUT || failure.status == ASSAY_DEVICE_LOST ||
                 (job.device && job.device->device->lost);
-    job_check_messages(session, &failure);
+    struct assay_error said = {0};
+    bool quiet = job_check_messages(session, &said);
+    if (lost) {
+        /* The status tells the supervisor that this worker ends and takes no further case. */
+        if (failure.status != ASSAY_TIMEOUT)
+            failure.status = ASSAY_DEVICE_LOST;
+        if (!quiet)
+            error_prefix(&failure, "%s", said.text);
+    } else if (!quiet) {
+        failure = said;
+    }
     bool told = job_tell(&job, session, &failure, error);
     session->lost = session->lost || lost;
     session->ended = session->ended || lost;

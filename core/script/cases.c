@@ -558,11 +558,7 @@ void cases_open(lua_State *L)
     static const luaL_Reg column_meta[] = {{"__index", column_index}, {NULL, NULL}};
     static const luaL_Reg series_meta[] = {
         {"__index", series_index}, {"__len", series_length}, {NULL, NULL}};
-    luaL_newmetatable(L, CASES);
-    luaL_setfuncs(L, cases_meta, 0);
-    luaL_newmetatable(L, COLUMN);
-    luaL_setfuncs(L, column_meta, 0);
-    luaL_newmetatable(L, SERIES);
-    luaL_setfuncs(L, series_meta, 0);
-    lua_pop(L, 3);
+    script_class(L, CASES, cases_meta);
+    script_class(L, COLUMN, column_meta);
+    script_class(L, SERIES, series_meta);
 }

@@ -65,7 +65,7 @@ static size_t sorted_keys(lua_State *L, int table, const char *what, const char 
                         luaL_tolstring(L, -2, NULL), what);
         if (count == MAX_NAMES)
             script_fail(L, "%s: more than %d names", what, MAX_NAMES);
-        const char *name = lua_tostring(L, -2);
+        const char *name = script_copy(L, lua_tostring(L, -2));
         size_t at = count++;
         for (; at > 0 && strcmp(names[at - 1], name) > 0; at--)
             names[at] = names[at - 1];

@@ -297,7 +297,7 @@ static int point_index(lua_State *L)
     const struct point *point = luaL_checkudata(L, 1, POINT);
     const struct expansion *expansion = point->expansion;
     const char *name = luaL_tolstring(L, 2, NULL);
-    if (!expansion)
+    if (!expansion || expansion != script_of(L)->expanding)
         script_fail(L, "this point is gone: it can be looked at only in the function that gets it");
     if (strcmp(name, "workload") == 0) {
         lua_pushstring(L, expansion->workload->name);
@@ -336,19 +336,17 @@ void expand_open(lua_State *L)
 {
     static const luaL_Reg meta[] = {
         {"__index", point_index}, {"__newindex", point_set}, {NULL, NULL}};
-    luaL_newmetatable(L, POINT);
-    luaL_setfuncs(L, meta, 0);
-    lua_pop(L, 1);
+    script_class(L, POINT, meta);
 }
 
-/* Element `index` (from 0) of workload, device or replica as a string the list keeps alive. */
+/* Element `index` (from 0) of workload or device. */
 static const char *source_string(lua_State *L, const struct definition *definition,
                                  const struct source *source, size_t index)
 {
     lua_geti(L, definition->keep, source->keep);
     if (lua_geti(L, -1, (lua_Integer)index + 1) != LUA_TSTRING)
         script_fail(L, "%s: a name is wanted, not a %s", source->name, luaL_typename(L, -1));
-    const char *name = lua_tostring(L, -1);
+    const char *name = script_copy(L, lua_tostring(L, -1));
     if (!*name)
         script_fail(L, "%s: the name is empty", source->name);
     lua_pop(L, 2);
@@ -455,10 +453,10 @@ void expand(lua_State *L, struct definition *definition)
     luaL_setmetatable(L, POINT);
     int at = lua_gettop(L);
     for (size_t i = 0; i < count; i++) {
-        point->expansion = &expansions[i];
+        script->expanding = point->expansion = &expansions[i];
         workload_add(L, &expansions[i], at);
     }
-    point->expansion = NULL;
+    script->expanding = point->expansion = NULL;
     if (script->plan->case_count == before)
         script_fail(L, "the experiment '%s' has no cases: 'where' drops all of them",
                     definition->experiment.name);

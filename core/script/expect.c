@@ -51,8 +51,10 @@ int expect_new(lua_State *L)
     luaL_setmetatable(L, EXPECTATION);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
-    if (judging->open_bounds++ == 0)
-        judging->open_chunk = state_place(L, &judging->open_line);
+    if (judging->open_bounds++ == 0) {
+        const struct chunk *chunk = state_place(L, &judging->open_line);
+        judging->open_path = chunk ? chunk->path : NULL;
+    }
     return 1;
 }
 
@@ -65,7 +67,7 @@ void expect_finish(lua_State *L)
     lua_pushfstring(L,
                     "%s:%d: an expect() without a bound judges nothing; add one, such as "
                     ":at_least(...)",
-                    judging->open_chunk ? judging->open_chunk->path : script->params.path,
+                    judging->open_path ? judging->open_path : script->params.path,
                     judging->open_line);
     lua_error(L);
 }
@@ -509,7 +511,9 @@ void expect_open(lua_State *L)
         {"equals", expect_equals},         {"is_true", expect_is_true},
         {"increasing", expect_increasing}, {"decreasing", expect_decreasing},
         {"or_stop", expect_or_stop},       {NULL, NULL}};
-    luaL_newmetatable(L, EXPECTATION);
+    static const luaL_Reg none[] = {{NULL, NULL}};
+    script_class(L, EXPECTATION, none);
+    luaL_getmetatable(L, EXPECTATION);
     luaL_newlib(L, bounds);
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, expectation_missing);

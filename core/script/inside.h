@@ -40,7 +40,7 @@ struct judging {
     const struct plan_case *item; /* of a check; NULL in a summary */
     unsigned generation;          /* counts entries: a result kept from another one is stale */
     unsigned open_bounds;         /* expect() calls without a bound so far */
-    struct chunk *open_chunk;     /* place of the first of them */
+    const char *open_path;        /* place of the first of them; NULL: not known */
     int open_line;
     struct record_slot cache[RECORD_CACHE];
 };
@@ -62,8 +62,9 @@ struct script {
     size_t label_count;
     bool defining; /* inside assay.experiment; still true at the end when it failed unseen */
     struct assay_error pending; /* a failure that is not the script's; wins over the Lua error */
-    size_t memory_used, memory_limit;
-    int64_t deadline_at_ns; /* of the entry in progress */
+    size_t memory_used, memory_limit;  /* of Lua; the scratch arena counts too */
+    const struct expansion *expanding; /* what a point may be looked at for; NULL: nothing */
+    int64_t deadline_at_ns;            /* of the entry in progress */
     bool deadline_passed;
     struct judging judging;
 };
@@ -80,13 +81,16 @@ void state_push_stop(lua_State *L); /* the value that or_stop raises */
 void state_check_deadline(lua_State *L);
 /* The first level of the stack that is in a chunk of the user's; NULL when there is none. */
 struct chunk *state_place(lua_State *L, int *line);
-/* Loads a text chunk of the user's and pushes its function. */
-bool state_load(struct script *script, const char *path, const struct text *source,
+/* Loads a text chunk of the user's and pushes its function on L's stack, which may be that of a
+ * coroutine. */
+bool state_load(lua_State *L, const char *path, const struct text *source,
                 struct assay_error *error);
 
 /* Raises "FILE:LINE: message" with the user's place. */
 int script_fail(lua_State *L, const char *format, ...) ASSAY_PRINTF(2, 3) __attribute__((noreturn));
 int script_raise(lua_State *L, const struct assay_error *error) __attribute__((noreturn));
+/* Makes the metatable of a kind of userdata, which scripts can neither see nor change. */
+void script_class(lua_State *L, const char *name, const luaL_Reg *functions);
 /* Raises a failure that is not the script's (command line, journal, memory). */
 int script_abort(lua_State *L, const struct assay_error *error) __attribute__((noreturn));
 /* Raises "WHAT has no field 'NAME'; did you mean 'x'? It has a, b and c". */
@@ -95,6 +99,8 @@ int script_unknown(lua_State *L, const char *what, const char *kind, const char 
 /* The scratch arena; raises when there is no memory. */
 struct arena *script_scratch(lua_State *L);
 void *script_alloc(lua_State *L, size_t bytes);
+/* A copy in the scratch arena: a script can change a table whose strings are still in use. */
+const char *script_copy(lua_State *L, const char *string);
 /* Pushes the text and frees it. */
 void script_push_text(lua_State *L, struct text *text);
 

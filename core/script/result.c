@@ -434,9 +434,6 @@ void result_open(lua_State *L)
                                            {NULL, NULL}};
     static const luaL_Reg view_meta[] = {
         {"__index", view_index}, {"__newindex", result_set}, {NULL, NULL}};
-    luaL_newmetatable(L, RESULT);
-    luaL_setfuncs(L, result_meta, 0);
-    luaL_newmetatable(L, VIEW);
-    luaL_setfuncs(L, view_meta, 0);
-    lua_pop(L, 2);
+    script_class(L, RESULT, result_meta);
+    script_class(L, VIEW, view_meta);
 }

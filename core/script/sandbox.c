@@ -49,12 +49,15 @@ static int global_missing(lua_State *L)
 {
     const char **names;
     size_t count;
+    luaL_checktype(L, 1, LUA_TTABLE); /* scripts can call this with anything */
     if (lua_type(L, 2) != LUA_TSTRING)
         return 0;
     keys_of(L, 1, &names, &count);
     const char *name = lua_tostring(L, 2);
     if (strcmp(name, "assay") == 0)
         script_fail(L, "there is no global 'assay'; start with: local assay = require \"assay\"");
+    if (strcmp(name, "os") == 0 || strcmp(name, "io") == 0)
+        script_fail(L, "there is no global '%s' without --trust", name);
     const char *nearest = text_nearest(name, names, count);
     if (nearest)
         script_fail(L, "there is no global '%s'; did you mean '%s'?", name, nearest);
@@ -76,6 +79,7 @@ static int assay_member(lua_State *L)
 
 static int members_next(lua_State *L)
 {
+    luaL_checktype(L, 1, LUA_TTABLE); /* scripts can call this with anything */
     lua_settop(L, 2);
     return lua_next(L, 1) ? 2 : 0;
 }
@@ -130,7 +134,6 @@ static const char *module_path(lua_State *L, const char *name)
 /* Reads and compiles the module; pushes its function. */
 static void module_load(lua_State *L, const char *name, const char *path)
 {
-    struct script *script = script_of(L);
     struct assay_error error = {0};
     struct text source = {0};
     if (!os_is_file(path))
@@ -140,10 +143,7 @@ static void module_load(lua_State *L, const char *name, const char *path)
         text_free(&source);
         script_raise(L, &error);
     }
-    lua_State *main = script->L;
-    script->L = L; /* the module is compiled on the stack of the coroutine that asks for it */
-    good = state_load(script, path, &source, &error);
-    script->L = main;
+    good = state_load(L, path, &source, &error);
     text_free(&source);
     if (good)
         return;
@@ -157,7 +157,9 @@ static int require_module(lua_State *L)
     lua_rawgetp(L, LUA_REGISTRYINDEX, &modules_key);
     int modules = lua_gettop(L);
     if (lua_getfield(L, modules, name) == LUA_TLIGHTUSERDATA)
-        script_fail(L, "require '%s': the module requires itself, directly or through another",
+        script_fail(L,
+                    "require '%s': the module requires itself, directly or through another, or it "
+                    "failed when it ran before",
                     name);
     if (!lua_isnil(L, -1))
         return 1;
@@ -239,12 +241,15 @@ static void option_keep(lua_State *L, const char *name)
             memcpy(grown, script->options, script->option_count * sizeof(*grown));
         script->options = grown;
     }
-    struct script_option *option = &script->options[script->option_count++];
+    struct script_option *option = &script->options[script->option_count];
     option->name = arena_copy(script->arena, name);
+    if (!option->name)
+        luaL_error(L, "not enough memory");
     option->value = lua_isboolean(L, -3)             ? json_boolean(lua_toboolean(L, -3))
                     : lua_isinteger(L, -3)           ? json_integer(lua_tointeger(L, -3))
                     : lua_type(L, -3) == LUA_TNUMBER ? json_real(lua_tonumber(L, -3))
                                                      : json_clean_string(lua_tostring(L, -1));
+    script->option_count++;
     lua_pop(L, 2);
 }
 
@@ -339,10 +344,24 @@ static void open_globals(lua_State *L)
     lua_pushnil(L);
     lua_setfield(L, -2, "dump");
     lua_pop(L, 1);
-    lua_createtable(L, 0, 1);
+    lua_createtable(L, 0, 2);
     lua_pushcfunction(L, global_missing);
     lua_setfield(L, -2, "__index");
+    lua_pushliteral(L, "globals");
+    lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+}
+
+/* Of os, also for a script that is trusted: the exit status is the tool's, and so is the locale. */
+static void close_os(lua_State *L)
+{
+    static const char *const removed[] = {"exit", "setlocale"};
+    lua_getglobal(L, LUA_OSLIBNAME);
+    for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++) {
+        lua_pushnil(L);
+        lua_setfield(L, -2, removed[i]);
+    }
     lua_pop(L, 1);
 }
 
@@ -358,6 +377,7 @@ void sandbox_open(lua_State *L, bool trust)
     if (trust) {
         open_library(L, LUA_OSLIBNAME, luaopen_os);
         open_library(L, LUA_IOLIBNAME, luaopen_io);
+        close_os(L);
     }
     open_globals(L);
     open_assay(L);

@@ -80,7 +80,7 @@ static bool run_file(struct script *script, struct assay_error *error)
         good = assay_fail(error, ASSAY_SCRIPT,
                           "%s:1: the script is empty; it has to call assay.experiment { ... }",
                           path);
-    good = good && state_load(script, path, &source, error);
+    good = good && state_load(script->L, path, &source, error);
     text_free(&source);
     if (!good)
         return false;

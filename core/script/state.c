@@ -119,6 +119,15 @@ int script_unknown(lua_State *L, const char *what, const char *kind, const char 
     script_fail(L, "%s", lua_tostring(L, -1));
 }
 
+void script_class(lua_State *L, const char *name, const luaL_Reg *functions)
+{
+    luaL_newmetatable(L, name);
+    luaL_setfuncs(L, functions, 0);
+    lua_pushstring(L, name);
+    lua_setfield(L, -2, "__metatable");
+    lua_pop(L, 1);
+}
+
 struct arena *script_scratch(lua_State *L)
 {
     struct script *script = script_of(L);
@@ -135,6 +144,17 @@ void *script_alloc(lua_State *L, size_t bytes)
     if (!block)
         luaL_error(L, "not enough memory");
     return block;
+}
+
+const char *script_copy(lua_State *L, const char *string)
+{
+    size_t bytes = strlen(string) + 1;
+    return memcpy(script_alloc(L, bytes), string, bytes);
+}
+
+static size_t memory_used(const struct script *script)
+{
+    return script->memory_used + (script->scratch ? arena_bytes(script->scratch) : 0);
 }
 
 static void raise_deadline(lua_State *L)
@@ -158,9 +178,9 @@ static void limit_hook(lua_State *L, lua_Debug *debug)
         lua_sethook(L, limit_hook, LUA_MASKCOUNT, 1);
         raise_deadline(L);
     }
-    if (script->memory_used > script->memory_limit) {
+    if (memory_used(script) > script->memory_limit) {
         lua_gc(L, LUA_GCCOLLECT);
-        if (script->memory_used > script->memory_limit)
+        if (memory_used(script) > script->memory_limit)
             script_fail(L, "the script needs more memory than its limit of %zu MiB",
                         script->memory_limit >> 20);
     }
@@ -219,19 +239,26 @@ static void watchdog_prepare(const struct script *script)
     sigaction(SIGALRM, &action, NULL);
 }
 
+/* Whether the message goes on with ":LINE:" behind the path. */
+static bool is_place(const char *behind)
+{
+    return behind[0] == ':' && behind[1] >= '0' && behind[1] <= '9' &&
+           behind[1 + strspn(behind + 1, "0123456789")] == ':';
+}
+
 /* Where Lua itself wrote the place it may have cut a long path. */
 static bool add_whole_place(const struct script *script, const char *message, struct text *text)
 {
     for (size_t i = 0; i < script->chunk_count; i++) {
         const struct chunk *chunk = &script->chunks[i];
         size_t length = strlen(chunk->path);
-        if (strncmp(message, chunk->path, length) == 0 && message[length] == ':') {
+        if (strncmp(message, chunk->path, length) == 0 && is_place(message + length)) {
             text_add(text, message);
             return true;
         }
         length = strlen(chunk->short_source);
         if (length && strncmp(message, chunk->short_source, length) == 0 &&
-            message[length] == ':') {
+            is_place(message + length)) {
             text_add(text, chunk->path);
             text_add(text, message + length);
             return true;
@@ -303,6 +330,7 @@ bool state_call(struct script *script, int arguments, bool *stopped, struct assa
     if (!good)
         failed(script, status, lua_tostring(L, -1), error);
     lua_settop(L, base - 1);
+    script->expanding = NULL;
     arena_destroy(&script->scratch);
     return good;
 }
@@ -326,10 +354,10 @@ static bool chunk_add(struct script *script, const char *path, const struct text
     return true;
 }
 
-bool state_load(struct script *script, const char *path, const struct text *source,
+bool state_load(lua_State *L, const char *path, const struct text *source,
                 struct assay_error *error)
 {
-    lua_State *L = script->L;
+    struct script *script = script_of(L);
     lua_Debug debug;
     if (!chunk_add(script, path, source, error))
         return false;

@@ -380,9 +380,6 @@ void values_open(lua_State *L)
         {"__lt", metric_compare},        {"__le", metric_compare},
         {"__tostring", metric_text},     {"__concat", concatenate},
         {"__index", metric_index},       {NULL, NULL}};
-    luaL_newmetatable(L, QUANTITY);
-    luaL_setfuncs(L, quantity_meta, 0);
-    luaL_newmetatable(L, METRIC);
-    luaL_setfuncs(L, metric_meta, 0);
-    lua_pop(L, 2);
+    script_class(L, QUANTITY, quantity_meta);
+    script_class(L, METRIC, metric_meta);
 }

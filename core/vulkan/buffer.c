@@ -27,10 +27,15 @@ static uint64_t page_bytes(void)
     return page > 0 ? (uint64_t)page : 4096;
 }
 
-/* Sizes were checked against the machine's memory, so rounding up cannot wrap. */
+/* Sizes were checked against the limits, so rounding up cannot wrap. */
+static uint64_t round_up(uint64_t bytes, uint64_t alignment)
+{
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
 static void *allocate_host(uint64_t bytes, uint64_t alignment, struct assay_error *error)
 {
-    const uint64_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    const uint64_t rounded = round_up(bytes, alignment);
     void *memory = NULL;
     if (rounded <= SIZE_MAX && posix_memalign(&memory, (size_t)alignment, (size_t)rounded) == 0)
         return memory;
@@ -77,6 +82,9 @@ static bool allocate(struct assay_buffer *buffer, unsigned member, uint64_t byte
                      const void *next, struct assay_error *error)
 {
     const struct vulkan_device *device = buffer->device->members[member];
+    /* The driver's own rounding may take what the size alone did not. */
+    if (!memory_check_allocation(device->physical, type, buffer->params.memory, bytes, error))
+        return false;
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         .pNext = next,
@@ -150,12 +158,28 @@ static bool import(struct assay_buffer *buffer, unsigned member, uint64_t bytes,
         .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
         .pHostPointer = buffer->allocation,
     };
-    if (!allocate(buffer, member, bytes, (uint32_t)type, &info, error))
-        return false;
-    if (!(device->physical->memory.memoryTypes[type].propertyFlags &
-          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT))
-        buffer->coherent = false;
-    return true;
+    return allocate(buffer, member, bytes, (uint32_t)type, &info, error);
+}
+
+/* The extension alone does not say that buffers of our usage can be bound to host memory. */
+static bool check_importable(const struct vulkan_physical *physical, struct assay_error *error)
+{
+    const VkPhysicalDeviceExternalBufferInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+        .usage = USAGE,
+        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
+    };
+    VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    vkGetPhysicalDeviceExternalBufferProperties(physical->handle, &info, &properties);
+    const VkExternalMemoryFeatureFlags features =
+        properties.externalMemoryProperties.externalMemoryFeatures;
+    if ((features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) &&
+        !(features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT))
+        return true;
+    return assay_fail(error, ASSAY_UNSUPPORTED,
+                      "%s cannot import host memory for buffers: its driver says so in "
+                      "VkExternalBufferProperties",
+                      physical->name);
 }
 
 /* Host memory that every member imports: its size must satisfy all of them, so the buffers come
@@ -170,7 +194,7 @@ static bool allocate_imported(struct assay_buffer *buffer, struct assay_error *e
         if (device->missing[ASSAY_FEATURE_HOST_IMPORT])
             return assay_fail(error, ASSAY_UNSUPPORTED, "%s cannot import host memory: %s",
                               device->physical->name, device->missing[ASSAY_FEATURE_HOST_IMPORT]);
-        if (!create_handle(buffer, i, error))
+        if (!check_importable(device->physical, error) || !create_handle(buffer, i, error))
             return false;
         VkMemoryRequirements needs;
         device->vk.vkGetBufferMemoryRequirements(device->handle, buffer->handles[i], &needs);
@@ -179,7 +203,7 @@ static bool allocate_imported(struct assay_buffer *buffer, struct assay_error *e
         if (device->physical->import_alignment_bytes > alignment)
             alignment = device->physical->import_alignment_bytes;
     }
-    bytes = (bytes + alignment - 1) / alignment * alignment;
+    bytes = round_up(bytes, alignment);
     buffer->allocation = allocate_host(bytes, alignment, error);
     if (!buffer->allocation)
         return false;
@@ -385,7 +409,8 @@ bool assay_buffer_read(struct assay_buffer *buffer, uint64_t offset, uint64_t by
         return false;
     if (!buffer->address)
         return staging_read(buffer, offset, bytes, host, error);
-    if (!buffer_invalidate(buffer, error))
+    /* What the host wrote through the address may not be dropped with the cache's lines. */
+    if (!buffer_flush(buffer, error) || !buffer_invalidate(buffer, error))
         return false;
     memcpy(host, (const char *)buffer->address + offset, (size_t)bytes);
     return true;

@@ -7,6 +7,7 @@
 
 #include <assay/vulkan.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,8 +55,10 @@ static bool create_fences(struct assay_command *command, struct assay_error *err
     for (unsigned lane = 0; lane < COMMAND_LANES; lane++) {
         VkResult result = member->vk.vkCreateFence(member->handle, &info, NULL,
                                                    &command->fences[lane]);
-        if (result != VK_SUCCESS)
+        if (result != VK_SUCCESS) {
+            command->fences[lane] = VK_NULL_HANDLE;
             return device_fail(command->device, result, "vkCreateFence", error);
+        }
         device_name_object(member, VK_OBJECT_TYPE_FENCE, (uint64_t)command->fences[lane],
                            command->name);
     }
@@ -80,12 +83,11 @@ struct assay_command *command_create(const struct command_params *params, struct
     command->member_index = params->member;
     command->member = device->members[params->member];
     command->role = params->role;
-    size_t length = strnlen(params->name, sizeof(command->name) - 1);
-    memcpy(command->name, params->name, length);
+    snprintf(command->name, sizeof(command->name), "%s", params->name);
+    snprintf(command->what, sizeof(command->what), "stage '%s'", command->name);
     command->queues[0] = device_queue(command->member, params->role);
     command->queues[1] = second_queue(command);
     command->timestamps = true;
-    command->end_stage = queue_end_stage(command->member);
     if (!create_fences(command, error))
         command_destroy(&command);
     return command;
@@ -176,38 +178,18 @@ static bool open_segment(struct assay_command *command, struct assay_error *erro
     step->segment = command->segments.count - 1;
     command->touches_host = command->touches_host || step->segment > 0; /* waits in between */
     segment->first_buffer = command->incoherent.count;
-    bool can = command->queues[0]->timestamp_bits > 0 && command->queues[1]->timestamp_bits > 0;
-    if (can && !take_queries(command, segment, error))
+    bool any = command->queues[0]->timestamp_bits > 0 || command->queues[1]->timestamp_bits > 0;
+    if (any && !take_queries(command, segment, error))
         return false;
     command->open = true;
     return true;
 }
 
-/* Stages and accesses that the lane's queue has for our commands. */
-static void work_scope(const struct assay_command *command, unsigned lane,
-                       VkPipelineStageFlags *stages, VkAccessFlags *writes, VkAccessFlags *all)
+/* None where the lane's queue has no timestamps: no device time then. */
+static VkQueryPool lane_queries(const struct assay_command *command,
+                                const struct command_segment *segment, unsigned lane)
 {
-    *stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    *writes = VK_ACCESS_TRANSFER_WRITE_BIT;
-    *all = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    if (family_of(command, command->queues[lane])->queueFlags & VK_QUEUE_COMPUTE_BIT) {
-        *stages |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
-        *writes |= VK_ACCESS_SHADER_WRITE_BIT;
-        *all |= VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
-                VK_ACCESS_UNIFORM_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT;
-    }
-}
-
-/* All before completes, and later work sees its writes. */
-static void add_barrier(struct assay_command *command, VkCommandBuffer buffer)
-{
-    VkPipelineStageFlags stages;
-    VkAccessFlags writes, all;
-    work_scope(command, command->lane, &stages, &writes, &all);
-    const VkMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes, .dstAccessMask = all};
-    command->member->vk.vkCmdPipelineBarrier(buffer, stages, stages, 0, 1, &barrier, 0, NULL, 0,
-                                             NULL);
+    return command->queues[lane]->timestamp_bits > 0 ? segment->queries : VK_NULL_HANDLE;
 }
 
 static bool open_lane(struct assay_command *command, struct command_segment *segment,
@@ -232,11 +214,9 @@ static bool open_lane(struct assay_command *command, struct command_segment *seg
     result = member->vk.vkBeginCommandBuffer(buffer, &begin);
     if (result != VK_SUCCESS)
         return device_fail(command->device, result, "vkBeginCommandBuffer", error);
-    if (command->segments.count > 1) /* the host's wait alone shows no writes to later work */
-        add_barrier(command, buffer);
-    if (segment->queries != VK_NULL_HANDLE)
-        member->vk.vkCmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, segment->queries,
-                                       segment->first_query + 2 * lane);
+    queue_begin_region(member, buffer, lane_queries(command, segment, lane),
+                       segment->first_query + 2 * lane);
+    command->timestamps = command->timestamps && command->queues[lane]->timestamp_bits > 0;
     command->lane_used[lane] = true;
     return true;
 }
@@ -257,17 +237,8 @@ static bool end_lane(struct assay_command *command, struct command_segment *segm
 {
     struct vulkan_device *member = command->member;
     VkCommandBuffer buffer = segment->buffers[lane];
-    VkPipelineStageFlags stages;
-    VkAccessFlags writes, all;
-    work_scope(command, lane, &stages, &writes, &all);
-    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = writes,
-                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    member->vk.vkCmdPipelineBarrier(buffer, stages, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
-                                    NULL, 0, NULL);
-    if (segment->queries != VK_NULL_HANDLE)
-        member->vk.vkCmdWriteTimestamp(buffer, command->end_stage, segment->queries,
-                                       segment->first_query + 2 * lane + 1);
+    queue_end_region(member, command->queues[lane], buffer, lane_queries(command, segment, lane),
+                     segment->first_query + 2 * lane + 1);
     VkResult result = member->vk.vkEndCommandBuffer(buffer);
     if (result != VK_SUCCESS)
         return device_fail(command->device, result, "vkEndCommandBuffer", error);
@@ -283,8 +254,6 @@ bool command_close(struct assay_command *command, struct assay_error *error)
     for (unsigned lane = 0; lane < COMMAND_LANES; lane++)
         if (segment->buffers[lane] != NULL && !end_lane(command, segment, lane, error))
             return false;
-    if (segment->queries == VK_NULL_HANDLE)
-        command->timestamps = false;
     segment->buffer_count = command->incoherent.count - segment->first_buffer;
     return true;
 }
@@ -381,7 +350,12 @@ bool assay_command_barrier(struct assay_command *command, struct assay_error *er
                                           : NULL;
     if (segment == NULL || segment->buffers[command->lane] == NULL)
         return true; /* what came before was waited for */
-    add_barrier(command, segment->buffers[command->lane]);
+    const struct queue_scope scope = queue_scope(command->member, command->queues[command->lane]);
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = scope.writes,
+                                     .dstAccessMask = scope.all};
+    command->member->vk.vkCmdPipelineBarrier(segment->buffers[command->lane], scope.stages,
+                                             scope.stages, 0, 1, &barrier, 0, NULL, 0, NULL);
     return true;
 }
 

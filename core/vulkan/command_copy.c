@@ -81,22 +81,32 @@ static bool check_transfer(const struct assay_command *command, const struct tra
     return true;
 }
 
-static bool add_host_copy(struct assay_command *command, void *destination, const void *source,
-                          uint64_t bytes, struct assay_error *error)
+/* Only lane 0 has a place in the program for what the host does. */
+static bool check_host_lane(const struct assay_command *command, struct assay_error *error)
 {
-    struct command_step *step;
-    if (command->lane != 0)
-        return assay_fail(error, ASSAY_UNSUPPORTED,
-                          "stage '%s': lane %u would copy on the host (pageable memory does), but "
-                          "only lane 0 may",
-                          command->name, command->lane);
-    if (!command_close(command, error))
+    if (command->lane == 0)
+        return true;
+    return assay_fail(error, ASSAY_UNSUPPORTED,
+                      "stage '%s': lane %u would copy on the host (pageable memory does), but "
+                      "only lane 0 may",
+                      command->name, command->lane);
+}
+
+static bool add_host_copy(struct assay_command *command, const struct transfer *transfer,
+                          struct assay_error *error)
+{
+    if (!check_host_lane(command, error) || !command_close(command, error))
         return false;
-    step = command_list_add(&command->steps, sizeof(*step), error);
+    struct command_step *step = command_list_add(&command->steps, sizeof(*step), error);
     if (step == NULL)
         return false;
     *step = (struct command_step){
-        .host = true, .destination = destination, .source = source, .bytes = (size_t)bytes};
+        .host = true,
+        .destination = (char *)transfer->destination->address + transfer->destination_offset,
+        .source = (const char *)transfer->source->address + transfer->source_offset,
+        .bytes = (size_t)transfer->bytes,
+        .written = transfer->destination,
+    };
     command->touches_host = true;
     return true;
 }
@@ -152,21 +162,11 @@ static struct assay_buffer *staging_for(struct assay_command *command, bool down
 static bool staged_piece(struct assay_command *command, const struct transfer *piece,
                          struct assay_buffer *staging, bool download, struct assay_error *error)
 {
-    struct transfer transfer = *piece;
-    if (download) {
-        transfer.destination = staging;
-        transfer.destination_offset = 0;
-        return device_copy(command, &transfer, error) &&
-               add_host_copy(command,
-                             (char *)piece->destination->address + piece->destination_offset,
-                             staging->address, piece->bytes, error);
-    }
-    transfer.source = staging;
-    transfer.source_offset = 0;
-    return add_host_copy(command, staging->address,
-                         (const char *)piece->source->address + piece->source_offset, piece->bytes,
-                         error) &&
-           device_copy(command, &transfer, error);
+    struct transfer in = *piece, out = *piece; /* into the staging buffer and out of it */
+    in.destination = out.source = staging;
+    in.destination_offset = out.source_offset = 0;
+    return download ? device_copy(command, &in, error) && add_host_copy(command, &out, error)
+                    : add_host_copy(command, &in, error) && device_copy(command, &out, error);
 }
 
 static bool staged_copy(struct assay_command *command, const struct transfer *transfer,
@@ -178,8 +178,8 @@ static bool staged_copy(struct assay_command *command, const struct transfer *tr
                           "stage '%s': buffers '%s' and '%s' are both pageable, so the device can "
                           "take no part; use a host copy",
                           command->name, transfer->source->name, transfer->destination->name);
-    if (command->lane != 0)
-        return add_host_copy(command, NULL, NULL, 0, error); /* refuses */
+    if (!check_host_lane(command, error))
+        return false;
     struct assay_buffer *staging = staging_for(command, download, transfer->bytes, error);
     if (staging == NULL)
         return false;
@@ -223,8 +223,7 @@ bool assay_command_host_copy(struct assay_command *command, struct assay_buffer 
                           "stage '%s': the host cannot see the memory of buffer '%s', so it cannot "
                           "copy it",
                           command->name, blind->name);
-    return add_host_copy(command, (char *)destination->address + destination_offset,
-                         (const char *)source->address + source_offset, bytes, error);
+    return add_host_copy(command, &transfer, error);
 }
 
 bool assay_command_fill(struct assay_command *command, struct assay_buffer *buffer, uint64_t offset,

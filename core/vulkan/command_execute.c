@@ -2,6 +2,7 @@
 /* The replay: what runs for each sample, so nothing here allocates or names. */
 #include "vulkan/recording.h"
 
+#include "vulkan/queue.h"
 #include "vulkan/timer.h"
 
 #include <string.h>
@@ -57,25 +58,6 @@ static bool read_stamps(struct assay_command *command, const struct command_segm
     return true;
 }
 
-static bool wait(struct assay_command *command, unsigned count, struct assay_error *error)
-{
-    struct assay_device *device = command->device;
-    struct vulkan_device *member = command->member;
-    VkResult result = member->vk.vkWaitForFences(member->handle, count, command->fences, VK_TRUE,
-                                                 (uint64_t)device->wait_limit_ns);
-    if (result == VK_TIMEOUT) {
-        device->lost = true;
-        return assay_fail(error, ASSAY_TIMEOUT, "stage '%s' did not end within %lld ms",
-                          command->name, (long long)(device->wait_limit_ns / 1000000));
-    }
-    if (result != VK_SUCCESS)
-        return device_fail(device, result, "vkWaitForFences", error);
-    result = member->vk.vkResetFences(member->handle, count, command->fences);
-    if (result != VK_SUCCESS)
-        return device_fail(device, result, "vkResetFences", error);
-    return true;
-}
-
 static bool submit(struct assay_command *command, const struct command_segment *segment,
                    struct assay_error *error)
 {
@@ -106,9 +88,22 @@ static bool run_segment(struct assay_command *command, const struct command_segm
     if (!submit(command, segment, error))
         return false;
     times->submit_ns += clock_now(clock) - before;
-    if (!wait(command, segment->submit_count, error))
+    if (!queue_wait(command->device, member, command->fences, segment->submit_count, command->what,
+                    error))
         return false;
     return segment->buffer_count == 0 || sync_memory(command, segment, buffer_invalidate, error);
+}
+
+static bool run_step(struct assay_command *command, const struct command_step *step,
+                     struct assay_clock *clock, struct command_times *times,
+                     struct assay_error *error)
+{
+    if (!step->host)
+        return run_segment(command, command_segment_at(command, step->segment), clock, times,
+                           error);
+    memcpy(step->destination, step->source, step->bytes);
+    /* The device can read the destination then, so the flush belongs to the time. */
+    return buffer_flush(step->written, error);
 }
 
 bool command_execute(struct assay_command *command, struct assay_clock *clock,
@@ -124,10 +119,7 @@ bool command_execute(struct assay_command *command, struct assay_clock *clock,
     times->submit_ns = 0;
     times->begin_ns = clock_now(clock);
     for (size_t i = 0; i < command->steps.count; i++)
-        if (steps[i].host)
-            memcpy(steps[i].destination, steps[i].source, steps[i].bytes);
-        else if (!run_segment(command, command_segment_at(command, steps[i].segment), clock, times,
-                              error))
+        if (!run_step(command, &steps[i], clock, times, error))
             return false;
     times->end_ns = clock_now(clock);
     return true;

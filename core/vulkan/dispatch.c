@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -25,12 +25,16 @@ static bool create(struct probe *probe, struct assay_error *error)
         .queryCount = 2,
     };
     VkResult result = member->vk.vkCreateQueryPool(member->handle, &queries, NULL, &probe->queries);
-    if (result != VK_SUCCESS)
+    if (result != VK_SUCCESS) {
+        probe->queries = VK_NULL_HANDLE;
         return device_fail(probe->device, result, "vkCreateQueryPool", error);
+    }
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     result = member->vk.vkCreateFence(member->handle, &fence, NULL, &probe->fence);
-    if (result != VK_SUCCESS)
+    if (result != VK_SUCCESS) {
+        probe->fence = VK_NULL_HANDLE;
         return device_fail(probe->device, result, "vkCreateFence", error);
+    }
     const VkCommandBufferAllocateInfo commands = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = probe->queue->pool,
@@ -38,8 +42,10 @@ static bool create(struct probe *probe, struct assay_error *error)
         .commandBufferCount = 1,
     };
     result = member->vk.vkAllocateCommandBuffers(member->handle, &commands, &probe->commands);
-    if (result != VK_SUCCESS)
+    if (result != VK_SUCCESS) {
+        probe->commands = VK_NULL_HANDLE;
         return device_fail(probe->device, result, "vkAllocateCommandBuffers", error);
+    }
     device_name_object(member, VK_OBJECT_TYPE_QUERY_POOL, (uint64_t)probe->queries, "empty region");
     device_name_object(member, VK_OBJECT_TYPE_FENCE, (uint64_t)probe->fence, "empty region");
     device_name_object(member, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)probe->commands,
@@ -65,15 +71,8 @@ static bool record(struct probe *probe, struct assay_error *error)
     VkResult result = member->vk.vkBeginCommandBuffer(probe->commands, &begin);
     if (result != VK_SUCCESS)
         return device_fail(probe->device, result, "vkBeginCommandBuffer", error);
-    member->vk.vkCmdWriteTimestamp(probe->commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
-                                   probe->queries, 0);
-    /* As a recording ends (command.c), which belongs to the region's cost. */
-    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    member->vk.vkCmdPipelineBarrier(probe->commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                    VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
-    member->vk.vkCmdWriteTimestamp(probe->commands, queue_end_stage(member), probe->queries, 1);
+    queue_begin_region(member, probe->commands, probe->queries, 0);
+    queue_end_region(member, probe->queue, probe->commands, probe->queries, 1);
     result = member->vk.vkEndCommandBuffer(probe->commands);
     if (result != VK_SUCCESS)
         return device_fail(probe->device, result, "vkEndCommandBuffer", error);

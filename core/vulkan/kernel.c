@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "vulkan/slot.h"
+#include "vulkan/spirv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,41 @@ static bool check_features(const struct assay_kernel *kernel, struct assay_error
     return true;
 }
 
+static bool check_descriptors(const struct assay_kernel *kernel,
+                              const struct vulkan_physical *physical, struct assay_error *error)
+{
+    const VkPhysicalDeviceLimits *limits = &physical->properties.limits;
+    const struct reflection *reflection = &kernel->reflection;
+    uint32_t counts[REFLECT_UNSUPPORTED] = {0}, sets = 0;
+    for (size_t i = 0; i < reflection->binding_count; i++) {
+        counts[reflection->bindings[i].kind]++;
+        const uint32_t set = reflection->bindings[i].set; /* sorted: the last is the highest */
+        sets = set < UINT32_MAX ? set + 1 : set;
+    }
+    const struct {
+        uint32_t used, max;
+        const char *what, *limit;
+    } rows[] = {
+        {sets, limits->maxBoundDescriptorSets, "descriptor sets", "maxBoundDescriptorSets"},
+        {counts[REFLECT_STORAGE_BUFFER], limits->maxPerStageDescriptorStorageBuffers,
+         "storage buffers", "maxPerStageDescriptorStorageBuffers"},
+        {counts[REFLECT_UNIFORM_BUFFER], limits->maxPerStageDescriptorUniformBuffers,
+         "uniform buffers", "maxPerStageDescriptorUniformBuffers"},
+        {counts[REFLECT_STORAGE_TEXEL_BUFFER], limits->maxPerStageDescriptorStorageImages,
+         "storage texel buffers", "maxPerStageDescriptorStorageImages"},
+        {counts[REFLECT_UNIFORM_TEXEL_BUFFER], limits->maxPerStageDescriptorSampledImages,
+         "uniform texel buffers", "maxPerStageDescriptorSampledImages"},
+        {(uint32_t)reflection->binding_count, limits->maxPerStageResources, "buffers",
+         "maxPerStageResources"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].used > rows[i].max)
+            return assay_fail(error, ASSAY_UNSUPPORTED, "kernel '%s' uses %u %s, %s is %u",
+                              kernel->shader.name, rows[i].used, rows[i].what, rows[i].limit,
+                              rows[i].max);
+    return true;
+}
+
 static bool check_interface(const struct assay_kernel *kernel, struct assay_error *error)
 {
     const struct reflection *reflection = &kernel->reflection;
@@ -53,15 +89,10 @@ static bool check_interface(const struct assay_kernel *kernel, struct assay_erro
             return assay_fail(error, ASSAY_INVALID,
                               "kernel '%s': two blocks share set %u, binding %u",
                               kernel->shader.name, binding->set, binding->binding);
-        for (unsigned m = 0; m < kernel->device->member_count; m++) {
-            uint32_t max =
-                kernel->device->members[m]->physical->properties.limits.maxBoundDescriptorSets;
-            if (binding->set >= max)
-                return assay_fail(error, ASSAY_UNSUPPORTED,
-                                  "kernel '%s' uses set %u, maxBoundDescriptorSets is %u",
-                                  kernel->shader.name, binding->set, max);
-        }
     }
+    for (unsigned m = 0; m < kernel->device->member_count; m++)
+        if (!check_descriptors(kernel, kernel->device->members[m]->physical, error))
+            return false;
     if (reflection->push_bytes > limits->max_push_bytes)
         return assay_fail(error, ASSAY_UNSUPPORTED,
                           "kernel '%s': its push constants take %u B, maxPushConstantsSize is %u",
@@ -175,6 +206,26 @@ static bool take_constants(struct assay_kernel *kernel, const struct assay_kerne
     return true;
 }
 
+/* With the constants' values, since the lengths of shared arrays may hang on them. */
+static bool check_shared(const struct assay_kernel *kernel, const struct specialisation *constants,
+                         struct assay_error *error)
+{
+    const uint64_t limit = kernel->device->limits.max_shared_bytes;
+    const size_t count = constants->info.mapEntryCount;
+    struct spirv_value *values = arena_alloc(kernel->arena, (count + 1) * sizeof(*values));
+    if (values == NULL)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a kernel");
+    for (size_t i = 0; i < count; i++)
+        values[i] = (struct spirv_value){constants->entries[i].constantID, constants->values[i]};
+    const uint64_t bytes = spirv_shared_bytes(kernel->reflection.module, values, count);
+    if (bytes <= limit)
+        return true;
+    return assay_fail(error, ASSAY_UNSUPPORTED,
+                      "kernel '%s': its shared variables take %llu B, maxComputeSharedMemorySize "
+                      "is %llu",
+                      kernel->shader.name, (unsigned long long)bytes, (unsigned long long)limit);
+}
+
 static VkDescriptorType descriptor_type(enum reflect_kind kind)
 {
     switch (kind) {
@@ -207,8 +258,10 @@ static bool create_set_layout(struct assay_kernel *kernel, unsigned m, uint32_t 
     }
     VkResult result = member->vk.vkCreateDescriptorSetLayout(member->handle, &info, NULL,
                                                              &kernel->set_layouts[m][set]);
-    if (result != VK_SUCCESS)
+    if (result != VK_SUCCESS) {
+        kernel->set_layouts[m][set] = VK_NULL_HANDLE;
         return device_fail(kernel->device, result, "vkCreateDescriptorSetLayout", error);
+    }
     device_name_object(member, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT,
                        (uint64_t)kernel->set_layouts[m][set], kernel->shader.name);
     return true;
@@ -237,8 +290,10 @@ static bool create_layout(struct assay_kernel *kernel, unsigned m, struct assay_
     };
     VkResult result = member->vk.vkCreatePipelineLayout(member->handle, &info, NULL,
                                                         &kernel->layout[m]);
-    if (result != VK_SUCCESS)
+    if (result != VK_SUCCESS) {
+        kernel->layout[m] = VK_NULL_HANDLE;
         return device_fail(kernel->device, result, "vkCreatePipelineLayout", error);
+    }
     device_name_object(member, VK_OBJECT_TYPE_PIPELINE_LAYOUT, (uint64_t)kernel->layout[m],
                        kernel->shader.name);
     return true;
@@ -332,7 +387,7 @@ struct assay_kernel *assay_kernel_create(struct assay_slot *slot,
     kernel->slot = slot;
     kernel->device = slot->device;
     if (!load(kernel, params, error) || !take_constants(kernel, params, &constants, error) ||
-        !check_local_size(kernel, error))
+        !check_local_size(kernel, error) || !check_shared(kernel, &constants, error))
         goto fail;
     for (unsigned m = 0; m < kernel->device->member_count; m++)
         if (!create_layout(kernel, m, error) || !create_pipeline(kernel, m, &constants, error))

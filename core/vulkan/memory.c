@@ -43,10 +43,11 @@ static const struct wish wishes[ASSAY_MEMORY_COUNT] = {
     [ASSAY_MEMORY_BAR] = {.needed = LOCAL | VISIBLE,
                           .liked = {COHERENT},
                           .why_not = "no memory type is both device-local and host-visible"},
-    [ASSAY_MEMORY_IMPORTED] = {.needed = VISIBLE,
+    /* Imported memory is not mapped, so it could be neither flushed nor invalidated. */
+    [ASSAY_MEMORY_IMPORTED] = {.needed = VISIBLE | COHERENT,
                                .disliked = LOCAL,
-                               .liked = {COHERENT, CACHED},
-                               .why_not = "no memory type takes imported host memory"},
+                               .liked = {CACHED},
+                               .why_not = "no coherent memory type takes imported host memory"},
     [ASSAY_MEMORY_PAGEABLE] = {.needed = VISIBLE | COHERENT,
                                .disliked = LOCAL,
                                .why_not = "no memory type is host-visible and coherent, for "
@@ -119,6 +120,19 @@ static bool check_host(enum assay_memory memory, uint64_t bytes, struct assay_er
     return bytes <= total || over(error, memory, bytes, "this machine has", "host memory", total);
 }
 
+bool memory_check_allocation(const struct vulkan_physical *physical, uint32_t type,
+                             enum assay_memory memory, uint64_t bytes, struct assay_error *error)
+{
+    const uint64_t heap_bytes =
+        physical->memory.memoryHeaps[physical->memory.memoryTypes[type].heapIndex].size;
+    if (bytes > heap_bytes)
+        return over(error, memory, bytes, "the heap of that memory has", "heap size", heap_bytes);
+    if (bytes > physical->max_allocation_bytes)
+        return over(error, memory, bytes, "one allocation holds at most", "maxMemoryAllocationSize",
+                    physical->max_allocation_bytes);
+    return true;
+}
+
 static bool check_member(const struct vulkan_physical *physical, enum assay_memory memory,
                          uint64_t bytes, struct assay_error *error)
 {
@@ -127,13 +141,8 @@ static bool check_member(const struct vulkan_physical *physical, enum assay_memo
     if (type < 0)
         return assay_fail(error, ASSAY_UNSUPPORTED, "%s has no %s memory: %s", physical->name,
                           memory_name(memory), why_not);
-    const VkMemoryHeap *heap =
-        &physical->memory.memoryHeaps[physical->memory.memoryTypes[type].heapIndex];
-    if (bytes > heap->size)
-        return over(error, memory, bytes, "the heap of that memory has", "heap size", heap->size);
-    if (bytes > physical->max_allocation_bytes)
-        return over(error, memory, bytes, "one allocation holds at most", "maxMemoryAllocationSize",
-                    physical->max_allocation_bytes);
+    if (!memory_check_allocation(physical, (uint32_t)type, memory, bytes, error))
+        return false;
     if (physical->max_buffer_bytes && bytes > physical->max_buffer_bytes)
         return over(error, memory, bytes, "one buffer holds at most", "maxBufferSize",
                     physical->max_buffer_bytes);

@@ -12,6 +12,10 @@ const char *memory_name(enum assay_memory memory); /* "device", "pinned", ... */
  * device's facts. */
 int memory_type_find(const struct vulkan_physical *physical, enum assay_memory memory,
                      uint32_t allowed_bits, const char **why_not);
+/* Checks one allocation, as the driver rounds it, against the type's heap and
+ * maxMemoryAllocationSize: ASSAY_UNSUPPORTED naming limit and value. */
+bool memory_check_allocation(const struct vulkan_physical *physical, uint32_t type,
+                             enum assay_memory memory, uint64_t bytes, struct assay_error *error);
 /* Checks a size against allocation, buffer and heap limits: ASSAY_UNSUPPORTED naming limit and
  * value. */
 bool memory_check_size(const struct assay_device *device, enum assay_memory memory, uint64_t bytes,

@@ -130,12 +130,69 @@ bool queue_plan_make(const VkQueueFamilyProperties *families, uint32_t count,
     return true;
 }
 
-VkPipelineStageFlagBits queue_end_stage(const struct vulkan_device *member)
+/* Software drivers that are known to run commands in order take TOP after them; BOTTOM costs 10 to
+ * 40 us there. Anywhere else TOP would not wait for the work. */
+static VkPipelineStageFlagBits end_stage(const struct vulkan_device *member)
 {
-    /* Software drivers run commands in order and take TOP after them; BOTTOM costs 10 to 40 us
-     * there. */
-    return member->physical->class == VULKAN_CLASS_CPU ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT
-                                                       : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+    const VkDriverId driver = member->physical->driver_id;
+    return driver == VK_DRIVER_ID_MESA_LLVMPIPE || driver == VK_DRIVER_ID_GOOGLE_SWIFTSHADER
+               ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT
+               : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+}
+
+struct queue_scope queue_scope(const struct vulkan_device *member, const struct vulkan_queue *queue)
+{
+    struct queue_scope scope = {
+        .stages = VK_PIPELINE_STAGE_TRANSFER_BIT,
+        .writes = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .all = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+    };
+    if (member->physical->queue_families[queue->family].queueFlags & VK_QUEUE_COMPUTE_BIT) {
+        scope.stages |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+        scope.writes |= VK_ACCESS_SHADER_WRITE_BIT;
+        scope.all |= VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                     VK_ACCESS_UNIFORM_READ_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT;
+    }
+    return scope;
+}
+
+void queue_begin_region(const struct vulkan_device *member, VkCommandBuffer commands,
+                        VkQueryPool queries, uint32_t query)
+{
+    if (queries != VK_NULL_HANDLE)
+        member->vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, queries, query);
+}
+
+void queue_end_region(const struct vulkan_device *member, const struct vulkan_queue *queue,
+                      VkCommandBuffer commands, VkQueryPool queries, uint32_t query)
+{
+    const struct queue_scope scope = queue_scope(member, queue);
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = scope.writes,
+                                     .dstAccessMask = scope.all | VK_ACCESS_HOST_READ_BIT};
+    member->vk.vkCmdPipelineBarrier(commands, scope.stages,
+                                    scope.stages | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
+                                    NULL, 0, NULL);
+    if (queries != VK_NULL_HANDLE)
+        member->vk.vkCmdWriteTimestamp(commands, end_stage(member), queries, query);
+}
+
+bool queue_wait(struct assay_device *device, const struct vulkan_device *member,
+                const VkFence *fences, uint32_t count, const char *what, struct assay_error *error)
+{
+    VkResult result = member->vk.vkWaitForFences(member->handle, count, fences, VK_TRUE,
+                                                 (uint64_t)device->wait_limit_ns);
+    if (result != VK_SUCCESS)
+        device->lost = true; /* whatever the reason, the work may still run */
+    if (result == VK_TIMEOUT)
+        return assay_fail(error, ASSAY_TIMEOUT, "%s did not end within %lld ms", what,
+                          (long long)(device->wait_limit_ns / 1000000));
+    if (result != VK_SUCCESS)
+        return device_fail(device, result, "vkWaitForFences", error);
+    result = member->vk.vkResetFences(member->handle, count, fences);
+    if (result != VK_SUCCESS)
+        return device_fail(device, result, "vkResetFences", error);
+    return true;
 }
 
 bool queue_run(struct assay_device *device, struct vulkan_device *member,
@@ -147,20 +204,8 @@ bool queue_run(struct assay_device *device, struct vulkan_device *member,
         .commandBufferCount = 1,
         .pCommandBuffers = &commands,
     };
-    VkResult result = member->vk.vkQueueSubmit(queue->handle, 1, &submit, fence);
+    const VkResult result = member->vk.vkQueueSubmit(queue->handle, 1, &submit, fence);
     if (result != VK_SUCCESS)
         return device_fail(device, result, "vkQueueSubmit", error);
-    result = member->vk.vkWaitForFences(member->handle, 1, &fence, VK_TRUE,
-                                        (uint64_t)device->wait_limit_ns);
-    if (result == VK_TIMEOUT) {
-        device->lost = true;
-        return assay_fail(error, ASSAY_TIMEOUT, "%s did not end within %lld ms", what,
-                          (long long)(device->wait_limit_ns / 1000000));
-    }
-    if (result != VK_SUCCESS)
-        return device_fail(device, result, "vkWaitForFences", error);
-    result = member->vk.vkResetFences(member->handle, 1, &fence);
-    if (result != VK_SUCCESS)
-        return device_fail(device, result, "vkResetFences", error);
-    return true;
+    return queue_wait(device, member, &fence, 1, what, error);
 }

@@ -20,12 +20,30 @@ bool queue_plan_make(const VkQueueFamilyProperties *families, uint32_t count,
                      enum vulkan_queue_choice choice, struct queue_plan *plan,
                      const char **why_not);
 
-/* The stage of the timestamp that ends a region: one for all, so that regions and the empty region
- * cost the same. */
-VkPipelineStageFlagBits queue_end_stage(const struct vulkan_device *member);
+/* Stages and accesses of what recordings do on a queue: transfers, and shaders where it computes.
+ */
+struct queue_scope {
+    VkPipelineStageFlags stages;
+    VkAccessFlags writes, all;
+};
+struct queue_scope queue_scope(const struct vulkan_device *member,
+                               const struct vulkan_queue *queue);
 
-/* Submits and waits at most the set's limit; on expiry the set is lost and the error is
- * ASSAY_TIMEOUT. The fence is unsignalled before and after. `what` names the work in messages. */
+/* The one beginning and the one end of what is measured, so that regions and the empty region cost
+ * the same. The first timestamp waits for nothing: all earlier submissions were waited for by the
+ * host. The end makes writes visible to the host and to what the queue runs later (another queue
+ * sees them through the fence and its submission); its timestamp follows the barrier. Without
+ * `queries` no timestamps are written. */
+void queue_begin_region(const struct vulkan_device *member, VkCommandBuffer commands,
+                        VkQueryPool queries, uint32_t query);
+void queue_end_region(const struct vulkan_device *member, const struct vulkan_queue *queue,
+                      VkCommandBuffer commands, VkQueryPool queries, uint32_t query);
+
+/* Waits at most the set's limit for all fences, then resets them. When the wait fails the set is
+ * lost (ASSAY_TIMEOUT on expiry): its work may still run. `what` names the work in messages. */
+bool queue_wait(struct assay_device *device, const struct vulkan_device *member,
+                const VkFence *fences, uint32_t count, const char *what, struct assay_error *error);
+/* Submits and waits as queue_wait does. The fence is unsignalled before and after. */
 bool queue_run(struct assay_device *device, struct vulkan_device *member,
                struct vulkan_queue *queue, VkCommandBuffer commands, VkFence fence,
                const char *what, struct assay_error *error);

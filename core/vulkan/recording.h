@@ -25,6 +25,7 @@ struct command_step {
     void *destination;
     const void *source;
     size_t bytes;
+    struct assay_buffer *written; /* the destination's; flushed after where it is not coherent */
     size_t segment;
 };
 
@@ -45,7 +46,7 @@ struct assay_command {
     struct vulkan_device *member;
     unsigned member_index;
     enum vulkan_role role;
-    char name[64];
+    char name[64], what[80]; /* of the stage; "stage 'NAME'" */
     unsigned lane;
     struct vulkan_queue *queues[COMMAND_LANES];
     VkFence fences[COMMAND_LANES];
@@ -56,13 +57,12 @@ struct assay_command {
     size_t operations; /* recorded */
     const struct assay_buffer *overwritten; /* an INPUT buffer that is written to; or NULL */
     bool lane_used[COMMAND_LANES];
-    VkPipelineStageFlagBits end_stage; /* of the second timestamp */
-    struct command_list steps;         /* struct command_step */
-    struct command_list segments;      /* struct command_segment */
-    struct command_list queries;       /* VkQueryPool */
-    struct command_list descriptors;   /* struct command_descriptors */
-    struct command_list incoherent;    /* struct assay_buffer *, grouped by segment */
-    uint32_t queries_left;             /* in the last pool */
+    struct command_list steps;       /* struct command_step */
+    struct command_list segments;    /* struct command_segment */
+    struct command_list queries;     /* VkQueryPool */
+    struct command_list descriptors; /* struct command_descriptors */
+    struct command_list incoherent;  /* struct assay_buffer *, grouped by segment */
+    uint32_t queries_left;           /* in the last pool */
     struct assay_buffer *staging[2][COMMAND_STAGING_MAX]; /* [download], [size class] */
 };
 

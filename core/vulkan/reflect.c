@@ -270,18 +270,21 @@ static bool find_local_size(const struct spirv_module *module, struct reflection
 bool reflect_spirv(const uint32_t *words, size_t word_count, struct arena *arena,
                    struct reflection *out, struct assay_error *error)
 {
-    struct spirv_module module;
     *out = (struct reflection){0};
-    if (!spirv_parse(words, word_count, arena, &module, error))
+    struct spirv_module *module = arena_alloc(arena, sizeof(*module));
+    if (module == NULL)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for reflection");
+    if (!spirv_parse(words, word_count, arena, module, error))
         return false;
-    if (module.entry_id == 0 || module.entry == NULL)
+    if (module->entry_id == 0 || module->entry == NULL)
         return assay_fail(error, ASSAY_INVALID, "the SPIR-V module has no compute entry point");
-    out->entry = module.entry;
-    out->capabilities = module.capabilities;
-    out->capability_count = module.capability_count;
-    if (!find_local_size(&module, out, error))
+    out->module = module;
+    out->entry = module->entry;
+    out->capabilities = module->capabilities;
+    out->capability_count = module->capability_count;
+    if (!find_local_size(module, out, error))
         return false;
-    if (!find_bindings(&module, out) || !find_pushes(&module, out) || !find_constants(&module, out))
+    if (!find_bindings(module, out) || !find_pushes(module, out) || !find_constants(module, out))
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for reflection");
     return true;
 }

@@ -57,9 +57,11 @@ struct reflection {
     const char *entry;
     const uint32_t *capabilities; /* SPIR-V capability numbers, in order */
     size_t capability_count;
+    const struct spirv_module *module; /* for spirv_shared_bytes; needs the words */
 };
 
-/* All memory from the arena. ASSAY_INVALID for words that are no compute shader or are cut short.
+/* All memory from the arena; the words are not copied. ASSAY_INVALID for words that are no compute
+ * shader or are cut short.
  */
 bool reflect_spirv(const uint32_t *words, size_t word_count, struct arena *arena,
                    struct reflection *out, struct assay_error *error);

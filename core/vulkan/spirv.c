@@ -198,7 +198,7 @@ static bool annotate(struct spirv_module *module, const struct instruction *at)
 static void define(struct spirv_module *module, const struct instruction *at)
 {
     bool type = at->opcode >= SPIRV_TYPE_BOOL && at->opcode <= SPIRV_TYPE_POINTER;
-    bool constant = at->opcode >= SPIRV_CONSTANT && at->opcode <= SPIRV_SPEC_CONSTANT_COMPOSITE;
+    bool constant = at->opcode >= SPIRV_CONSTANT && at->opcode <= SPIRV_SPEC_CONSTANT_OP;
     bool variable = at->opcode == SPIRV_VARIABLE;
     uint32_t place = type ? 1 : 2;
     if ((!type && !constant && !variable) || at->count <= place)

@@ -30,11 +30,21 @@ enum spirv_opcode {
     SPIRV_SPEC_CONSTANT_FALSE = 49,
     SPIRV_SPEC_CONSTANT = 50,
     SPIRV_SPEC_CONSTANT_COMPOSITE = 51,
+    SPIRV_SPEC_CONSTANT_OP = 52,
     SPIRV_FUNCTION = 54,
     SPIRV_VARIABLE = 59,
     SPIRV_DECORATE = 71,
     SPIRV_MEMBER_DECORATE = 72,
     SPIRV_EXECUTION_MODE_ID = 331,
+};
+
+/* Of SPIRV_SPEC_CONSTANT_OP. */
+enum spirv_operation {
+    SPIRV_OP_ADD = 128,
+    SPIRV_OP_SUBTRACT = 130,
+    SPIRV_OP_MULTIPLY = 132,
+    SPIRV_OP_DIVIDE = 134, /* unsigned */
+    SPIRV_OP_SHIFT_LEFT = 196,
 };
 
 enum spirv_decoration {
@@ -55,6 +65,7 @@ enum spirv_decoration {
 enum spirv_storage {
     SPIRV_UNIFORM_CONSTANT = 0,
     SPIRV_UNIFORM = 2,
+    SPIRV_WORKGROUP = 4,
     SPIRV_PUSH_CONSTANT = 9,
     SPIRV_STORAGE_BUFFER = 12,
 };
@@ -113,5 +124,16 @@ const struct spirv_member *spirv_member(const struct spirv_module *module, uint3
  * arrays whose length is specialised count as empty. */
 uint64_t spirv_size(const struct spirv_module *module, uint32_t type);
 uint64_t spirv_member_size(const struct spirv_module *module, uint32_t structure, uint32_t index);
+
+/* What a specialisation constant will be. */
+struct spirv_value {
+    uint32_t id; /* SpecId */
+    uint64_t bits;
+};
+/* Bytes of all Workgroup variables, packed, so a driver never needs less; saturates at UINT64_MAX.
+ * Constants that are not in `values` have their defaults; an array's length that cannot be computed
+ * counts as 1. */
+uint64_t spirv_shared_bytes(const struct spirv_module *module, const struct spirv_value *values,
+                            size_t value_count);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <assay/vulkan.h>
 
+#include <pthread.h>
 #include <string.h>
 
 static struct fixture fixture;
@@ -554,14 +555,39 @@ static void lanes(void **state)
     close_bench(&bench);
 }
 
-/* Member 0 writes, member 1 reads: the host waits in between. */
+static struct assay_command *record_kernel(struct bench *bench, struct assay_kernel *kernel,
+                                           unsigned member, struct assay_buffer *from,
+                                           struct assay_buffer *to)
+{
+    struct assay_error error = {0};
+    const struct assay_binding bindings[] = {{.name = "source", .buffer = from},
+                                             {.name = "destination", .buffer = to}};
+    const uint64_t words = assay_buffer_bytes(from) / 4;
+    const struct assay_push push = {"words", (double)words};
+    const struct assay_dispatch dispatch = {.size = sizeof(dispatch),
+                                            .kernel = kernel,
+                                            .bindings = bindings,
+                                            .binding_count = 2,
+                                            .pushes = &push,
+                                            .push_count = 1,
+                                            .invocations = {(words + 3) / 4}};
+    record(bench, VULKAN_ROLE_COMPUTE, member);
+    fixture_assert_ok(assay_command_dispatch(bench->command, &dispatch, &error), &error);
+    fixture_assert_ok(command_finish(bench->command, &error), &error);
+    struct assay_command *command = bench->command;
+    bench->command = NULL;
+    return command;
+}
+
+/* Members in turn read what the one before wrote, by kernels and by copies: the host waits in
+ * between. */
 static void two_members(void **state)
 {
     (void)state;
     struct bench bench;
     struct assay_error error = {0};
-    struct ran_times times;
     const char *why = NULL;
+    enum { BYTES = 65536, STEPS = 4 };
     open_bench(&bench, 1);
     bool imports = assay_device_has(bench.device, ASSAY_FEATURE_HOST_IMPORT, &why);
     close_bench(&bench);
@@ -570,40 +596,86 @@ static void two_members(void **state)
         skip();
     }
     open_bench(&bench, 2);
-    struct assay_buffer *from = make(&bench, "from", 65536, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_INPUT);
-    struct assay_buffer *middle = make(&bench, "middle", 65536, ASSAY_MEMORY_DEVICE,
-                                       ASSAY_ROLE_OUTPUT);
-    struct assay_buffer *to = make(&bench, "to", 65536, ASSAY_MEMORY_PAGEABLE, ASSAY_ROLE_OUTPUT);
     struct assay_kernel *kernel = copy_kernel(&bench);
-    struct assay_command *first, *second;
-    const struct assay_binding bindings[] = {{.name = "source", .buffer = from},
-                                             {.name = "destination", .buffer = middle}};
-    const struct assay_push push = {"words", 16384};
-    const struct assay_dispatch dispatch = {.size = sizeof(dispatch),
-                                            .kernel = kernel,
-                                            .bindings = bindings,
-                                            .binding_count = 2,
-                                            .pushes = &push,
-                                            .push_count = 1,
-                                            .invocations = {4096}};
-    record(&bench, VULKAN_ROLE_COMPUTE, 0);
-    fixture_assert_ok(assay_command_dispatch(bench.command, &dispatch, &error), &error);
-    fixture_assert_ok(command_finish(bench.command, &error), &error);
-    first = bench.command;
-    bench.command = NULL;
-    record(&bench, VULKAN_ROLE_TRANSFER, 1);
-    fixture_assert_ok(assay_command_copy(bench.command, to, 0, middle, 0, 65536, &error), &error);
-    fixture_assert_ok(command_finish(bench.command, &error), &error);
-    second = bench.command;
-    for (int i = 0; i < 2; i++) {
-        fixture_assert_ok(slot_restore(bench.slot, &error), &error);
-        bench.command = first;
-        run(&bench, &times);
-        bench.command = second;
-        run(&bench, &times);
-        assert_copied(to, 0, from, 0, 65536);
+    struct assay_buffer *chain[STEPS + 1];
+    for (int i = 0; i <= STEPS; i++)
+        chain[i] = make(&bench, "link", BYTES,
+                        i < STEPS ? ASSAY_MEMORY_DEVICE : ASSAY_MEMORY_PAGEABLE,
+                        i > 0 ? ASSAY_ROLE_OUTPUT : ASSAY_ROLE_INPUT);
+    struct assay_command *commands[STEPS];
+    commands[0] = record_kernel(&bench, kernel, 0, chain[0], chain[1]);
+    commands[1] = record_kernel(&bench, kernel, 1, chain[1], chain[2]);
+    for (unsigned i = 2; i < STEPS; i++) {
+        record(&bench, VULKAN_ROLE_TRANSFER, i % 2);
+        fixture_assert_ok(
+            assay_command_copy(bench.command, chain[i + 1], 0, chain[i], 0, BYTES, &error), &error);
+        fixture_assert_ok(command_finish(bench.command, &error), &error);
+        commands[i] = bench.command;
+        bench.command = NULL;
     }
-    command_destroy(&first);
+    for (int replay = 0; replay < 2; replay++) {
+        fixture_assert_ok(slot_restore(bench.slot, &error), &error);
+        for (int i = 0; i < STEPS; i++) {
+            struct command_times times;
+            fixture_assert_ok(command_execute(commands[i], clock_monotonic(), &times, &error),
+                              &error);
+            assert_copied(chain[i + 1], 0, chain[0], 0, BYTES);
+        }
+    }
+    for (int i = 0; i < STEPS; i++)
+        command_destroy(&commands[i]);
+    close_bench(&bench);
+}
+
+struct half {
+    pthread_t thread;
+    struct assay_command *command;
+    struct assay_error error;
+    bool done;
+};
+
+static void *run_half(void *argument)
+{
+    struct half *half = argument;
+    half->done = true;
+    for (int i = 0; half->done && i < 20; i++) {
+        struct command_times times;
+        half->done = command_execute(half->command, clock_monotonic(), &times, &half->error);
+    }
+    return NULL;
+}
+
+/* Each member copies its half of the same buffers, at the same time. */
+static void two_members_at_once(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct assay_error error = {0};
+    enum { BYTES = 1 << 20 };
+    if (vulkan_physical_at(fixture.instance, fixture.index)->import_alignment_bytes == 0)
+        skip();
+    open_bench(&bench, 2);
+    struct assay_buffer *from = make(&bench, "from", BYTES, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_INPUT);
+    struct assay_buffer *to = make(&bench, "to", BYTES, ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT);
+    struct half halves[2] = {{.done = false}, {.done = false}};
+    for (unsigned i = 0; i < 2; i++) {
+        record(&bench, VULKAN_ROLE_TRANSFER, i);
+        const uint64_t offset = i * (BYTES / 2);
+        fixture_assert_ok(
+            assay_command_copy(bench.command, to, offset, from, offset, BYTES / 2, &error), &error);
+        fixture_assert_ok(command_finish(bench.command, &error), &error);
+        halves[i].command = bench.command;
+        bench.command = NULL;
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&halves[i].thread, NULL, run_half, &halves[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(halves[i].thread, NULL);
+    for (int i = 0; i < 2; i++) {
+        fixture_assert_ok(halves[i].done, &halves[i].error);
+        command_destroy(&halves[i].command);
+    }
+    assert_copied(to, 0, from, 0, BYTES);
     close_bench(&bench);
 }
 
@@ -788,6 +860,7 @@ int main(void)
         cmocka_unit_test(copy_errors),
         cmocka_unit_test(lanes),
         cmocka_unit_test(two_members),
+        cmocka_unit_test(two_members_at_once),
         cmocka_unit_test(raw_commands),
     };
     struct assay_error error = {0};

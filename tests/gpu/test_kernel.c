@@ -166,6 +166,35 @@ static void refusals(void **state)
     text_free(&pushes);
 }
 
+#define SHARED                                                                                     \
+    "#version 450\nlayout(local_size_x = 1) in;\n"                                                 \
+    "layout(constant_id = 0) const uint N = 16;\nshared uint tile[N * N];\n"                       \
+    "layout(binding = 0) buffer b { uint x; };\n"                                                  \
+    "void main() { tile[0] = x; x = tile[N - 1]; }\n"
+
+static void shared_memory_and_descriptors_are_limited(void **state)
+{
+    (void)state;
+    struct assay_error error = {0};
+    char text[200];
+    struct assay_kernel *kernel = make(SHARED, NULL, 0, &error);
+    fixture_assert_ok(kernel != NULL, &error);
+    assay_kernel_destroy(&kernel);
+    snprintf(text, sizeof(text),
+             "kernel 'k.comp': its shared variables take 67108864 B, maxComputeSharedMemorySize is "
+             "%u",
+             assay_device_limits(device)->max_shared_bytes);
+    refused(SHARED, "N", 4096, ASSAY_UNSUPPORTED, text);
+
+    VkPhysicalDeviceLimits *limits =
+        (VkPhysicalDeviceLimits *)&device->members[0]->physical->properties.limits;
+    const uint32_t kept = limits->maxPerStageDescriptorStorageBuffers;
+    limits->maxPerStageDescriptorStorageBuffers = 0;
+    refused(SHARED, NULL, 0, ASSAY_UNSUPPORTED,
+            "kernel 'k.comp' uses 1 storage buffers, maxPerStageDescriptorStorageBuffers is 0");
+    limits->maxPerStageDescriptorStorageBuffers = kept;
+}
+
 static void missing_features_are_named(void **state)
 {
     (void)state;
@@ -203,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_by_name),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(shared_memory_and_descriptors_are_limited),
         cmocka_unit_test(missing_features_are_named),
         cmocka_unit_test(the_slot_cleans_up),
     };

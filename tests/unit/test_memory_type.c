@@ -109,6 +109,17 @@ static void import_needs_its_extension(void **state)
     assert_string_equal(why_not, "VK_EXT_external_memory_host is not there");
 }
 
+static void imported_memory_is_coherent(void **state)
+{
+    (void)state;
+    const struct vulkan_physical gpu = FAKE(L, V | K, V | C);
+    assert_int_equal(find(&gpu, ASSAY_MEMORY_IMPORTED), 2);
+    const struct vulkan_physical none = FAKE(L, V | K);
+    const char *why_not = NULL;
+    assert_int_equal(memory_type_find(&none, ASSAY_MEMORY_IMPORTED, UINT32_MAX, &why_not), -1);
+    assert_string_equal(why_not, "no coherent memory type takes imported host memory");
+}
+
 static void refuses(const struct assay_device *device, enum assay_memory memory, uint64_t bytes,
                     const char *text)
 {
@@ -145,6 +156,14 @@ static void sizes_against_limits(void **state)
     refuses(&device, ASSAY_MEMORY_PINNED, UINT64_C(2) << 30,
             "2 GiB (2147483648 B) of pinned memory wanted, but the heap of that memory "
             "has 1 GiB (heap size, 1073741824 B)");
+    /* What the driver makes of a size that fits: its rounding, its choice of a type. */
+    assert_true(memory_check_allocation(&gpu, 1, ASSAY_MEMORY_DEVICE, UINT64_C(1) << 30, &error));
+    assert_false(
+        memory_check_allocation(&gpu, 1, ASSAY_MEMORY_DEVICE, (UINT64_C(1) << 30) + 1, &error));
+    assert_string_equal(error.text,
+                        "1.074 GB (1073741825 B) of device memory wanted, but the heap of that "
+                        "memory has 1 GiB (heap size, 1073741824 B)");
+    error = (struct assay_error){0};
     gpu.max_buffer_bytes = 0;
     assert_true(memory_check_size(&device, ASSAY_MEMORY_DEVICE, UINT64_C(4) << 30, &error));
 }
@@ -159,6 +178,7 @@ int main(void)
         cmocka_unit_test(special_types_are_left_alone),
         cmocka_unit_test(only_allowed_types),
         cmocka_unit_test(import_needs_its_extension),
+        cmocka_unit_test(imported_memory_is_coherent),
         cmocka_unit_test(sizes_against_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Reflection on compiled shaders, and on damaged ones. */
 #include "vulkan/reflect.h"
 #include "vulkan/shader.h"
+#include "vulkan/spirv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -342,6 +343,45 @@ static void local_size_id(void **state)
     release(&module);
 }
 
+static uint64_t shared(const char *declarations, const char *use, const struct spirv_value *values,
+                       size_t count)
+{
+    struct module module;
+    struct text source = {0};
+    text_addf(&source,
+              "#version 450\nlayout(local_size_x = 1) in;\n"
+              "layout(constant_id = 4) const uint N = 10;\n"
+              "layout(constant_id = 5) const uint M = 3;\n%s\n"
+              "layout(binding = 0) buffer o { uint x; };\nvoid main() { x = uint(%s); }\n",
+              declarations, use);
+    compile(text_string(&source), &module);
+    reflect(&module);
+    const uint64_t bytes = spirv_shared_bytes(module.reflection.module, values, count);
+    release(&module);
+    text_free(&source);
+    return bytes;
+}
+
+static void workgroup_memory(void **state)
+{
+    (void)state;
+    const struct spirv_value values[] = {{5, 7}, {4, 100}};
+    assert_int_equal(shared("", "0", NULL, 0), 0);
+    assert_int_equal(shared("shared uint a[70];", "a[1]", NULL, 0), 280);
+    /* two vec3 of 12, a struct of 4 + 8 + 4 * 4, packed */
+    assert_int_equal(
+        shared("struct s { float f; uvec2 u; float g[4]; }; shared s a; shared vec3 b[2];",
+               "a.u.x + b[1].y", NULL, 0),
+        52);
+    assert_int_equal(shared("shared float a[N][M];", "a[1][2]", NULL, 0), 10 * 3 * 4);
+    assert_int_equal(shared("shared float a[N][M];", "a[1][2]", values, 2), 100 * 7 * 4);
+    assert_int_equal(shared("shared float a[N * M + 1];", "a[1]", NULL, 0), 31 * 4);
+    assert_int_equal(shared("shared float a[N * M + 1];", "a[1]", values, 1), 71 * 4);
+    assert_int_equal(shared("shared uvec4 a[(N << 2) / M - 1];", "a[1].x", NULL, 0), 12 * 16);
+    /* what cannot be computed here counts as one element */
+    assert_int_equal(shared("shared uint a[N % M];", "a[0]", NULL, 0), 4);
+}
+
 static void numbers_as_bits(void **state)
 {
     (void)state;
@@ -500,6 +540,7 @@ int main(void)
         cmocka_unit_test(texel_buffers_and_images),
         cmocka_unit_test(stripped),
         cmocka_unit_test(local_size_id),
+        cmocka_unit_test(workgroup_memory),
         cmocka_unit_test(numbers_as_bits),
         cmocka_unit_test(damaged_words),
         cmocka_unit_test(types_nested_in_themselves),

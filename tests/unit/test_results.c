@@ -188,6 +188,18 @@ static void mistakes_in_checks(void **state)
     expect_check_error(fixture, "\nexpect(r.copy.rate)",
                        "t.lua:5: an expect() without a bound judges nothing; add one, such as "
                        ":at_least(...)");
+    for (int i = 1; i <= 16; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "m%d.lua", i);
+        write_file(name, "return 1\n");
+    }
+    expect_check_error(fixture, "expect(r.time)\nfor i = 1, 16 do require('m' .. i) end",
+                       "t.lua:4: an expect() without a bound judges nothing; add one, such as "
+                       ":at_least(...)");
+    fixture->params.memory_bytes = (size_t)8 << 20;
+    expect_check_error(fixture, "local m = r.time while true do local _ = m + m end",
+                       "t.lua:4: the script needs more memory than its limit of 8 MiB");
+    fixture->params.memory_bytes = 0;
     expect_check_error(fixture, "expect(r.copy.raet):at_least(1)",
                        "t.lua:4: stage 'copy' has no metric 'raet'; did you mean 'rate'? It has "
                        "time, rate, flop_rate, item_rate, device_time and device_rate");

@@ -384,7 +384,7 @@ static void sandbox_is_closed(void **state)
     expect_source_error(
         fixture, "require 'loop'\n",
         "loop.lua:1: require 'loop': the module requires itself, directly or through "
-        "another");
+        "another, or it failed when it ran before");
     expect_source_error(fixture, "require 'bad'\n", "bad.lua:3: unexpected symbol near <eof>");
     expect_source_error(fixture, "require 'late' (require 'assay')\n",
                         "late.lua:1: there is no workload 'y'; there are copy and null");
@@ -393,6 +393,56 @@ static void sandbox_is_closed(void **state)
                              "local assay = require 'assay'\nassert(os.time() and io.write)\n"
                              "assay.experiment { name = 'e', workload = 'null' }\n"),
                         "");
+}
+
+/* Each of these once reached memory that was not the script's to reach. */
+static void nothing_outlives_its_owner(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_string_equal(
+        load(fixture, "local assay = require 'assay'\n"
+                      "local good, why = pcall(pairs(assay), 5)\n"
+                      "assert(not good and why:find('table expected', 1, true), why)\n"
+                      "assert(getmetatable(_G) == 'globals' and not pcall(setmetatable, _G, nil))\n"
+                      "assert(getmetatable(assay.MiB(1)) == 'assay.quantity')\n"
+                      "local devices = { 'cpu' .. 1 }\n"
+                      "assay.experiment { name = 'e', workload = 'copy', device = devices,\n"
+                      "  where = function(p)\n"
+                      "    devices[1] = nil\n"
+                      "    collectgarbage()\n"
+                      "    for i = 1, 500 do devices[3] = 'oth' .. i end\n"
+                      "    return true\n"
+                      "  end }\n"),
+        "");
+    assert_string_equal(script_plan(fixture->script)->cases[0].device, "cpu1");
+    expect_source_error(fixture,
+                        "local assay, point = require 'assay', nil\n"
+                        "local late = setmetatable({}, { __gc = function()\n"
+                        "  local good, why = pcall(function() return point.bytes end)\n"
+                        "  assert(not good and why:find('this point is gone', 1, true))\n"
+                        "end })\n"
+                        "pcall(assay.experiment, { name = 'e', workload = 'copy', late = nil,\n"
+                        "  where = function(p) point = p error('no') end })\n"
+                        "local good, why = pcall(function() return point.bytes end)\n"
+                        "error(good and 'still there' or 'gone', 0)\n",
+                        "t.lua:9: still there");
+}
+
+static void trust_has_its_end(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->params.trust = true;
+    expect_source_error(fixture, "os.exit(0)\n",
+                        "t.lua:1: attempt to call a nil value (field 'exit')");
+    expect_source_error(fixture, "local l = os.setlocale\nl('')\n",
+                        "t.lua:2: attempt to call a nil value (local 'l')");
+}
+
+/* An error's text that only looks like a place gets one. */
+static void texts_get_a_place(void **state)
+{
+    expect_source_error(*state, "\nerror('t.lua: is wrong', 0)\n", "t.lua:2: t.lua: is wrong");
+    expect_source_error(*state, "\nerror('t.lua:7: is wrong', 0)\n", "t.lua:7: is wrong");
 }
 
 static void quantities_compute(void **state)
@@ -461,6 +511,9 @@ int main(void)
         SCRIPT_TEST(what_cannot_be_interrupted_ends_the_process),
         SCRIPT_TEST(memory_is_limited),
         SCRIPT_TEST(sandbox_is_closed),
+        SCRIPT_TEST(nothing_outlives_its_owner),
+        SCRIPT_TEST(trust_has_its_end),
+        SCRIPT_TEST(texts_get_a_place),
         SCRIPT_TEST(quantities_compute),
         SCRIPT_TEST(first_example_runs),
     };

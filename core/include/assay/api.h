@@ -12,6 +12,15 @@
  * struct, behind its `size`. */
 #define ASSAY_ABI 1u
 
+/* Around all declarations: C linkage where a plugin is written in C++. */
+#ifdef __cplusplus
+#define ASSAY_BEGIN_DECLARATIONS extern "C" {
+#define ASSAY_END_DECLARATIONS }
+#else
+#define ASSAY_BEGIN_DECLARATIONS
+#define ASSAY_END_DECLARATIONS
+#endif
+
 #define ASSAY_API __attribute__((visibility("default")))
 #define ASSAY_PRINTF(text, first) __attribute__((format(printf, text, first)))
 

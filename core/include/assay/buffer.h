@@ -7,6 +7,8 @@
 #include <assay/device.h>
 #include <assay/error.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 struct assay_buffer;
 
 enum assay_memory {
@@ -70,5 +72,7 @@ ASSAY_API bool assay_buffer_write(struct assay_buffer *buffer, uint64_t offset, 
  * multiple of 8. */
 ASSAY_API void assay_buffer_fill_bytes(const struct assay_buffer *buffer, uint64_t offset,
                                        uint64_t bytes, void *host);
+
+ASSAY_END_DECLARATIONS
 
 #endif

@@ -8,6 +8,8 @@
 #include <assay/buffer.h>
 #include <assay/kernel.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 struct assay_command;
 
 /* Device copy of bytes > 0 between two buffers; ranges must lie inside them and not overlap. When
@@ -70,5 +72,7 @@ ASSAY_API bool assay_command_wait(struct assay_command *command, struct assay_er
  * host copies outside lane 0. */
 ASSAY_API bool assay_command_lane(struct assay_command *command, unsigned lane,
                                   struct assay_error *error);
+
+ASSAY_END_DECLARATIONS
 
 #endif

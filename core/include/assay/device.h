@@ -7,6 +7,8 @@
 
 #include <assay/api.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 struct assay_device;
 struct assay_slot;
 
@@ -52,5 +54,7 @@ ASSAY_API struct assay_device *assay_slot_device(const struct assay_slot *slot);
 /* Seed of this slot: derived from the case's seed and the slot's index, so slots have distinct
  * inputs. */
 ASSAY_API uint64_t assay_slot_seed(const struct assay_slot *slot);
+
+ASSAY_END_DECLARATIONS
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <assay/api.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 enum assay_status {
     ASSAY_OK,
     ASSAY_INVALID,     /* what the user asked for is wrong: a value, a name, a file */
@@ -37,5 +39,7 @@ ASSAY_API bool assay_error_set(struct assay_error *error, enum assay_status stat
 
 #define assay_fail(error, status, ...)                                                             \
     assay_error_set((error), (status), __FILE__, __LINE__, __VA_ARGS__)
+
+ASSAY_END_DECLARATIONS
 
 #endif

@@ -7,6 +7,8 @@
 #include <assay/device.h>
 #include <assay/error.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 struct assay_kernel;
 
 struct assay_constant {
@@ -38,5 +40,7 @@ ASSAY_API struct assay_kernel *assay_kernel_create(struct assay_slot *slot,
 ASSAY_API void assay_kernel_destroy(struct assay_kernel **kernel);
 /* Local size of the workgroup in x, y, z, specialisation applied. */
 ASSAY_API void assay_kernel_local_size(const struct assay_kernel *kernel, uint32_t local_size[3]);
+
+ASSAY_END_DECLARATIONS
 
 #endif

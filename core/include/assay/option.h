@@ -6,6 +6,8 @@
 
 #include <assay/api.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 enum assay_option_kind {
     ASSAY_OPTION_INTEGER, /* int64_t in the params struct */
     ASSAY_OPTION_REAL,    /* double, finite */
@@ -36,5 +38,7 @@ struct assay_option {
     const char *help;           /* one line */
     unsigned flags;
 };
+
+ASSAY_END_DECLARATIONS
 
 #endif

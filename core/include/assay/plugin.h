@@ -6,6 +6,8 @@
 
 #include <assay/workload.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 struct assay_plugin {
     size_t size;  /* sizeof(struct assay_plugin) */
     unsigned abi; /* ASSAY_ABI */
@@ -15,5 +17,7 @@ struct assay_plugin {
 
 /* Type of the entry point. The function of built-in plugin NAME is `assay_plugin_NAME`. */
 typedef const struct assay_plugin *assay_plugin_entry(void);
+
+ASSAY_END_DECLARATIONS
 
 #endif

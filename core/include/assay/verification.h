@@ -6,6 +6,8 @@
 
 #include <assay/buffer.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 struct assay_verification;
 struct assay_metrics;
 
@@ -29,5 +31,7 @@ ASSAY_API bool assay_verification_error(struct assay_verification *verification,
  * finite makes the metric absent, with that reason. */
 ASSAY_API bool assay_metrics_add(struct assay_metrics *metrics, const char *name, double value,
                                  struct assay_error *error);
+
+ASSAY_END_DECLARATIONS
 
 #endif

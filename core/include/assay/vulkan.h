@@ -8,6 +8,8 @@
 
 #include <vulkan/vulkan_core.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 ASSAY_API VkInstance assay_device_instance(const struct assay_device *device);
 ASSAY_API VkPhysicalDevice assay_device_physical(const struct assay_device *device,
                                                  unsigned member);
@@ -20,5 +22,7 @@ ASSAY_API VkBuffer assay_buffer_handle(const struct assay_buffer *buffer, unsign
  * recorded for. */
 ASSAY_API VkCommandBuffer assay_command_handle(struct assay_command *command, unsigned *member,
                                                struct assay_error *error);
+
+ASSAY_END_DECLARATIONS
 
 #endif

@@ -8,6 +8,8 @@
 #include <assay/option.h>
 #include <assay/verification.h>
 
+ASSAY_BEGIN_DECLARATIONS
+
 /* Number kind of the flops of a stage, for floors: compared with the device's peak of the same
  * kind. */
 enum assay_number {
@@ -86,5 +88,7 @@ struct assay_workload {
     bool (*report)(void *self, struct assay_metrics *metrics, struct assay_error *error);
     void (*destroy)(void **self); /* Required. Accepts NULL and half-built objects */
 };
+
+ASSAY_END_DECLARATIONS
 
 #endif

@@ -9,8 +9,9 @@
 
 #include <inttypes.h>
 
-static void note_add(struct measure_result *result, const char *note)
+static void note_add(void *user, const char *note)
 {
+    struct measure_result *result = user;
     struct text *notes = &result->notes;
     if (notes->length == 0)
         text_add_char(notes, '[');
@@ -191,10 +192,12 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
 {
     struct measure_result *result = member->result;
     member_forget_report(member);
-    if (!add_metrics(member, sampler, error))
+    struct drift drift;
+    if (!add_metrics(member, sampler, error) || !sampler_drift(sampler, series, &drift, error))
         return false;
     samples_add_series(&member->samples, &member->serial, &result->samples);
-    sampler_add_record(sampler, series, member->clock->name, &result->sampling);
+    sampler_add_record(sampler, series, member->clock->name, &drift, &result->sampling);
+    sampler_notes(sampler, series, &drift, note_add, result);
     for (unsigned i = 0; i < member->serial.count; i++)
         add_stage(member, i);
     text_add_char(&result->stages, ']');

@@ -28,7 +28,7 @@ struct sampler {
     size_t series_count;
     unsigned warmup_count;
     bool settled, warm;
-    int64_t warmup_begin_ns;
+    int64_t warmup_begin_ns, warmup_end_ns;
 
     double *sorted; /* scratch */
     size_t count, capacity, next_look;
@@ -144,6 +144,7 @@ void sampler_warmup(struct sampler *sampler, const int64_t *end_to_end_ns, int64
     }
     if (n == 1)
         sampler->warmup_begin_ns = now_ns - turn_ns;
+    sampler->warmup_end_ns = now_ns;
     sampler->warm = sampler->settled ||
                     (n >= 2 && now_ns - sampler->warmup_begin_ns >= sampler->budget.warmup_ns);
 }
@@ -277,14 +278,23 @@ static unsigned looks_made(const struct sampler *sampler)
     return sampler->looks + !same;
 }
 
+bool sampler_drift(const struct sampler *sampler, size_t series, struct drift *drift,
+                   struct assay_error *error)
+{
+    return drift_find(sampler->series[series].values, sampler->count, drift, error);
+}
+
 void sampler_add_record(const struct sampler *sampler, size_t series, const char *clock_name,
-                        struct text *out)
+                        const struct drift *drift, struct text *out)
 {
     const struct series *self = &sampler->series[series];
     const char *stop = sampler->stop ? sampler->stop : "look";
-    text_addf(out, "{\"clock\":\"%s\",\"warmup\":%u,\"settled\":%s,\"n\":%zu,\"stop\":\"%s\"",
-              clock_name, sampler->warmup_count, self->settled ? "true" : "false", sampler->count,
-              stop);
+    text_addf(out, "{\"clock\":\"%s\",\"warmup\":%u,\"warmup_ns\":%lld,\"warmup_stop\":\"%s\"",
+              clock_name, sampler->warmup_count,
+              (long long)(sampler->warmup_end_ns - sampler->warmup_begin_ns),
+              sampler->settled ? "settled" : "budget");
+    text_addf(out, ",\"settled\":%s,\"n\":%zu,\"stop\":\"%s\"", self->settled ? "true" : "false",
+              sampler->count, stop);
     text_add(out, ",\"target\":");
     number_add(out, sampler->budget.target);
     text_add(out, ",\"half_width\":");
@@ -294,5 +304,25 @@ void sampler_add_record(const struct sampler *sampler, size_t series, const char
         number_add(out, self->half_width);
     text_addf(out, ",\"budget_ns\":%lld,\"confidence\":", (long long)sampler->budget.budget_ns);
     number_add(out, sampler_confidence(sampler));
-    text_addf(out, ",\"looks\":%u}", sampler->stop ? looks_made(sampler) : sampler->looks + 1);
+    text_addf(out,
+              ",\"looks\":%u,\"drift\":", sampler->stop ? looks_made(sampler) : sampler->looks + 1);
+    drift_add(drift, out);
+    text_add_char(out, '}');
+}
+
+void sampler_notes(const struct sampler *sampler, size_t series, const struct drift *drift,
+                   void (*add)(void *user, const char *note), void *user)
+{
+    struct text note = {0};
+    if (!sampler->series[series].settled) {
+        text_addf(&note, "warm-up ended unsettled after %u batches: its time was over",
+                  sampler->warmup_count);
+        add(user, text_string(&note));
+        text_clear(&note);
+    }
+    if (drift->drifting) {
+        drift_add_note(drift, sampler->count, &note);
+        add(user, text_string(&note));
+    }
+    text_free(&note);
 }

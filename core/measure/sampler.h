@@ -5,6 +5,7 @@
 #ifndef MEASURE_SAMPLER_H
 #define MEASURE_SAMPLER_H
 
+#include "measure/drift.h"
 #include "measure/measure.h"
 
 /* With looks: how often the bounds of a check are judged at most, the final judgement included.
@@ -38,8 +39,14 @@ void sampler_answer(struct sampler *sampler, bool undecided);
 /* The confidence that the intervals of the samples so far can have: the wanted one, less where
  * there are too few. */
 double sampler_confidence(const struct sampler *sampler);
+/* Whether the series moved, so far. */
+bool sampler_drift(const struct sampler *sampler, size_t series, struct drift *drift,
+                   struct assay_error *error);
 /* The `sampling` object of the record of a series: what was done and why it stopped. */
 void sampler_add_record(const struct sampler *sampler, size_t series, const char *clock_name,
-                        struct text *out);
+                        const struct drift *drift, struct text *out);
+/* What bears on the figures of the series, each a text of its own. */
+void sampler_notes(const struct sampler *sampler, size_t series, const struct drift *drift,
+                   void (*add)(void *user, const char *note), void *user);
 
 #endif

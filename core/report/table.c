@@ -11,6 +11,7 @@
 #define GROUPS_MAX 32
 #define DEVICES_MAX 8
 #define TEXT_BYTES 160
+#define NOTES_LISTED 20 /* else at most so many, with a line that says so */
 #define NO_DEVICE "none"
 
 /* Skips and unjudged bounds of one reason. */
@@ -33,8 +34,8 @@ struct table {
     struct view view;
     const struct report_style *style;
     struct text *out;
-    struct text failures, doubts; /* sections that follow the tables */
-    size_t failure_count, doubt_count;
+    struct text failures, doubts, notes; /* sections that follow the tables */
+    size_t failure_count, doubt_count, note_count;
     struct groups skips, unjudged;
     struct device devices[DEVICES_MAX];
     size_t device_count, device_others;
@@ -206,6 +207,26 @@ static bool list_error(struct table *table, const json_t *record, const char *st
     list_message(table, &table->failures, text_string(&message), record, "");
     text_free(&message);
     return true;
+}
+
+/* What the record says of the figures of a case. */
+static void list_notes(struct table *table, const json_t *record)
+{
+    size_t i;
+    json_t *note;
+    json_array_foreach(json_object_get(record, "notes"), i, note)
+    {
+        if (++table->note_count > NOTES_LISTED && !table->style->all_rows)
+            continue;
+        struct text line = {0};
+        text_addf(&line, "%s/", json_text(record, "experiment", ""));
+        view_add_label(&table->view, record, &line);
+        text_addf(&line, ": %s", json_is_string(note) ? json_string_value(note) : "?");
+        text_add(&table->notes, "  ");
+        text_add_clean(&table->notes, text_string(&line));
+        text_add_char(&table->notes, '\n');
+        text_free(&line);
+    }
 }
 
 static bool list_skip(struct table *table, const json_t *record, struct assay_error *error)
@@ -398,19 +419,20 @@ static bool add_case(struct table *table, size_t at, const json_t *record,
         return list_error(table, record, status);
     }
     table->done++;
+    list_notes(table, record);
     uint8_t worst = table->view.worst[at];
     return worst == VIEW_NONE || worst == VIEW_PASS || list_chain(table, at, record, error);
 }
 
-static void print_section(const struct table *table, const char *title, size_t count,
+static void print_section(const struct table *table, const char *title, size_t count, size_t limit,
                           const struct text *section)
 {
     if (count == 0)
         return;
     text_addf(table->out, "\n%s (%zu)\n", title, count);
     text_add(table->out, text_string(section));
-    if (count > REPORT_ROWS && !table->style->all_rows)
-        text_addf(table->out, "  ... %zu more; --all-rows shows them\n", count - REPORT_ROWS);
+    if (count > limit && !table->style->all_rows)
+        text_addf(table->out, "  ... %zu more; --all-rows shows them\n", count - limit);
 }
 
 static void print_unserved(const struct table *table)
@@ -519,9 +541,9 @@ static void print_verdict(const struct table *table)
  */
 static json_t *read_case(struct table *table, size_t at, struct assay_error *error)
 {
-    static const char *const members[] = {"id",     "experiment", "workload", "script",
-                                          "line",   "set",        "schedule", "replica",
-                                          "device", "status",     "reason",   NULL};
+    static const char *const members[] = {"id",     "experiment", "workload", "script", "line",
+                                          "set",    "schedule",   "replica",  "device", "status",
+                                          "reason", "notes",      NULL};
     if (table->experiment && table->grid.row_count == table->grid.row_limit) {
         json_t *part = journal_case_part(table->view.results, at, members, error);
         if (!part || strcmp(json_text(part, "experiment", ""), table->experiment) == 0)
@@ -546,8 +568,9 @@ static bool add_cases(struct table *table, struct assay_error *error)
 
 static void print_end(const struct table *table, const struct report_source *source)
 {
-    print_section(table, "failures", table->failure_count, &table->failures);
-    print_section(table, "inconclusive", table->doubt_count, &table->doubts);
+    print_section(table, "failures", table->failure_count, REPORT_ROWS, &table->failures);
+    print_section(table, "inconclusive", table->doubt_count, REPORT_ROWS, &table->doubts);
+    print_section(table, "notes", table->note_count, NOTES_LISTED, &table->notes);
     groups_print(&table->skips, "skipped", table->out);
     groups_print(&table->unjudged, "not judged", table->out);
     print_unserved(table);
@@ -574,12 +597,15 @@ bool report_table(const struct report_source *source, const struct report_style 
     bool good = add_cases(&table, error);
     if (good) {
         print_end(&table, source);
-        good = (!out->failed && !table.failures.failed && !table.doubts.failed) || no_memory(error);
+        good = (!out->failed && !table.failures.failed && !table.doubts.failed &&
+                !table.notes.failed) ||
+               no_memory(error);
     }
     grid_free(&table.grid);
     free(table.experiment);
     text_free(&table.failures);
     text_free(&table.doubts);
+    text_free(&table.notes);
     groups_free(&table.skips);
     groups_free(&table.unjudged);
     view_close(&table.view);

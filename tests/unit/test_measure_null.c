@@ -331,6 +331,84 @@ static void extras_are_checked(void **state)
     metric_set_destroy(&metrics.set);
 }
 
+/* Each batch takes longer than the one before, by one in `growth` of the time that has passed. */
+static int64_t growth;
+
+static int64_t growing(void *self, int64_t now_ns)
+{
+    (void)self;
+    return 1000 + now_ns / growth;
+}
+
+static void *growing_create(struct assay_slot *slot, const void *params, struct assay_error *error)
+{
+    (void)slot;
+    (void)params;
+    (void)error;
+    return &growth;
+}
+
+static void growing_destroy(void **self)
+{
+    *self = NULL;
+}
+
+static json_t *measure_growing(struct fixture *f, int64_t by, struct measure_budget budget)
+{
+    static const struct assay_stage stage = {
+        .size = sizeof(stage), .name = "work", .kind = ASSAY_STAGE_MODEL, .duration_ns = growing};
+    static const struct assay_stage *const stages[] = {&stage, NULL};
+    static const struct assay_workload workload = {.size = sizeof(workload),
+                                                   .name = "growing",
+                                                   .version = "1",
+                                                   .stages = stages,
+                                                   .create = growing_create,
+                                                   .destroy = growing_destroy};
+    growth = by;
+    measure_result_free(&f->result);
+    struct measure_request request = {.workload = &workload, .budget = budget};
+    f->error = (struct assay_error){0};
+    assert_true(measure_case(&request, &f->result, &f->error));
+    return parse(&f->result.sampling);
+}
+
+/* 1 % a batch: the warm-up's windows differ by 3 %, the last third of the samples from the first by
+ * 8 batches' growth. */
+static void drift_is_noted(void **state)
+{
+    struct fixture *f = *state;
+    json_t *sampling = measure_growing(f, 100, (struct measure_budget){.max_samples = 12});
+    assert_string_equal(json_text(sampling, "warmup_stop", ""), "settled");
+    assert_int_equal(json_whole(sampling, "warmup", -1), 6);
+    assert_true(json_flag(sampling, "settled", false));
+    assert_string_equal(json_text(sampling, "stop", ""), "max_samples");
+    json_t *drift = json_object_get(sampling, "drift");
+    assert_true(json_flag(drift, "drifting", false));
+    assert_true(json_number(drift, "tau", 0) == 1);
+    double change = json_number(drift, "change", 0);
+    assert_true(change > 0.082 && change < 0.084); /* 1.01^8 - 1 */
+    json_decref(sampling);
+    assert_string_equal(
+        text_string(&f->result.notes),
+        "[\"drift: time rose by 8.3 % from the first third of the 12 samples to the "
+        "last\"]");
+}
+
+/* 10 % a batch never settles: 6 batches take 7,715 ns, 7 take 9,486. */
+static void unsettled_warmup_is_noted(void **state)
+{
+    struct fixture *f = *state;
+    json_t *sampling = measure_growing(
+        f, 10, (struct measure_budget){.warmup_ns = 9000, .max_samples = 6});
+    assert_string_equal(json_text(sampling, "warmup_stop", ""), "budget");
+    assert_int_equal(json_whole(sampling, "warmup", -1), 7);
+    assert_in_range(json_whole(sampling, "warmup_ns", -1), 9480, 9490);
+    assert_false(json_flag(sampling, "settled", true));
+    json_decref(sampling);
+    assert_non_null(strstr(text_string(&f->result.notes),
+                           "\"warm-up ended unsettled after 7 batches: its time was over\""));
+}
+
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -344,6 +422,8 @@ int main(void)
         WITH_FIXTURE(no_stage_is_refused),
         WITH_FIXTURE(times_of_zero_are_absent),
         WITH_FIXTURE(device_times_have_their_own_rates),
+        WITH_FIXTURE(drift_is_noted),
+        WITH_FIXTURE(unsettled_warmup_is_noted),
         WITH_FIXTURE(failures_keep_their_status),
         cmocka_unit_test(verification_refuses_nan),
         cmocka_unit_test(verification_locates_the_byte),

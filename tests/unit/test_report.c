@@ -59,7 +59,7 @@
 static const char *const mixed[] = {
     RUN,
     CASE(ID_A, 1024, DONE(0.001, 0.0009, 0.0011)),
-    CASE(ID_B, 65536, DONE(0.002, 0.0019, 0.0021)),
+    CASE(ID_B, 65536, DONE(0.002, 0.0019, 0.0021) ",\"notes\":[\"drift: a\\nb\",\"other\"]"),
     CASE(ID_C, 1099511627776,
          DEVICE ",\"status\":\"skipped\",\"reason\":\"bytes: over the heap\",\"metrics\":{}"),
     CASE(ID_D, 4096,
@@ -123,7 +123,9 @@ static void make_table(struct fixture *fixture, const char *const *lines, struct
     "    log  [1m\n"                                                                               \
     "      assay run 'my script.lua' --case 000000000000000d " REPEAT "\ninconclusive (1)\n"       \
     "  my script.lua:12: overlaps\n"                                                               \
-    "      assay run 'my script.lua' --filter 'sizes <&>/*' " REPEAT "\nskipped (1)\n"             \
+    "      assay run 'my script.lua' --filter 'sizes <&>/*' " REPEAT "\nnotes (2)\n"               \
+    "  sizes <&>/copy direction=upload bytes=64KiB: drift: a b\n"                                  \
+    "  sizes <&>/copy direction=upload bytes=64KiB: other\n\nskipped (1)\n"                        \
     "  1: bytes: over the heap\n"                                                                  \
     "      sizes <&>/copy direction=upload bytes=1TiB\n"                                           \
     "\nnot judged (1)\n"                                                                           \

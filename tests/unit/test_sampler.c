@@ -45,7 +45,9 @@ static json_t *record(struct sampler *sampler)
 {
     struct text text = {0};
     struct assay_error error = {0};
-    sampler_add_record(sampler, 0, "simulated", &text);
+    struct drift drift;
+    assert_true(sampler_drift(sampler, 0, &drift, &error));
+    sampler_add_record(sampler, 0, "simulated", &drift, &text);
     json_t *json = json_read(text.data, text.length, "sampling", &error);
     assert_non_null(json);
     text_free(&text);

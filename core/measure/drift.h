@@ -8,7 +8,7 @@
 
 #define DRIFT_P 0.01      /* of the rank test: a trend this strong by chance at most so often */
 #define DRIFT_CHANGE 0.01 /* and a change that matters */
-#define DRIFT_LEAST 6     /* samples */
+#define DRIFT_LEAST 10    /* samples; of fewer the test says little */
 
 struct drift {
     bool known; /* false: fewer than DRIFT_LEAST samples */

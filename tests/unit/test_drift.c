@@ -50,7 +50,7 @@ static void a_trend_that_matters(void **state)
 static void what_is_no_drift(void **state)
 {
     (void)state;
-    double small[12], steady[12], noisy[12], zero[6] = {0};
+    double small[12], steady[12], noisy[12], zero[10] = {0};
     for (int i = 0; i < 12; i++) {
         small[i] = 10000 + i; /* clear, but under a per cent */
         steady[i] = 5;
@@ -61,20 +61,21 @@ static void what_is_no_drift(void **state)
     drift = find(steady, 12);
     assert_true(drift.known && drift.trend.tau == 0 && drift.trend.p == 1 && !drift.drifting);
     assert_false(find(noisy, 12).drifting);
-    assert_false(find(zero, 6).drifting);
-    assert_false(find((double[]){100, 101, 99, 120, 100, 121}, 6).drifting); /* may be chance */
+    assert_false(find(zero, 10).drifting);
+    assert_false(find((double[]){100, 101, 99, 120, 100, 121, 99, 130, 90, 131}, 10)
+                     .drifting); /* may be chance */
 }
 
 static void records(void **state)
 {
     (void)state;
     struct text text = {0};
-    struct drift drift = find((double[]){1, 2, 3, 4, 5}, 5);
+    struct drift drift = find((double[]){1, 2, 3, 4, 5, 6, 7, 8, 9}, 9);
     assert_false(drift.known);
     drift_add(&drift, &text);
     assert_string_equal(text_string(&text), "null");
     text_clear(&text);
-    drift = find((double[]){4, 4, 4, 4, 4, 4}, 6);
+    drift = find((double[]){4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, 10);
     drift_add(&drift, &text);
     assert_string_equal(text_string(&text),
                         "{\"tau\":0,\"z\":0,\"p\":1,\"change\":0,\"drifting\":false}");

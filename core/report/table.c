@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/grid.h"
-#include "report/view.h"
+#include "report/rows.h"
 
 #include "base/json.h"
 #include "result/metric.h"
@@ -8,22 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS_MAX 32
 #define DEVICES_MAX 8
 #define TEXT_BYTES 160
 #define NOTES_LISTED 20 /* else at most so many, with a line that says so */
-#define NO_DEVICE "none"
-
-/* Skips and unjudged bounds of one reason. */
-struct group {
-    char *reason, *example;
-    size_t count;
-};
-
-struct groups {
-    struct group items[GROUPS_MAX];
-    size_t count, others;
-};
 
 struct device {
     char label[TEXT_BYTES];
@@ -48,58 +34,6 @@ struct table {
 static bool no_memory(struct assay_error *error)
 {
     return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the report");
-}
-
-static bool groups_add(struct groups *groups, const char *reason, const char *example,
-                       struct assay_error *error)
-{
-    for (size_t i = 0; i < groups->count; i++) {
-        if (strcmp(groups->items[i].reason, reason) == 0) {
-            groups->items[i].count++;
-            return true;
-        }
-    }
-    if (groups->count == GROUPS_MAX) {
-        groups->others++;
-        return true;
-    }
-    struct group *group = &groups->items[groups->count];
-    *group = (struct group){.reason = strdup(reason), .example = strdup(example), .count = 1};
-    if (!group->reason || !group->example) {
-        free(group->reason);
-        free(group->example);
-        return no_memory(error);
-    }
-    groups->count++;
-    return true;
-}
-
-static void groups_free(struct groups *groups)
-{
-    for (size_t i = 0; i < groups->count; i++) {
-        free(groups->items[i].reason);
-        free(groups->items[i].example);
-    }
-}
-
-static void groups_print(const struct groups *groups, const char *title, struct text *out)
-{
-    if (groups->count == 0)
-        return;
-    size_t total = groups->others;
-    for (size_t i = 0; i < groups->count; i++)
-        total += groups->items[i].count;
-    text_addf(out, "\n%s (%zu)\n", title, total);
-    for (size_t i = 0; i < groups->count; i++) {
-        const struct group *group = &groups->items[i];
-        text_addf(out, "  %zu: ", group->count);
-        text_add_clean(out, group->reason);
-        text_add(out, group->count > 1 ? "\n      such as " : "\n      ");
-        text_add_clean(out, group->example);
-        text_add_char(out, '\n');
-    }
-    if (groups->others)
-        text_addf(out, "  %zu for other reasons\n", groups->others);
 }
 
 /* Lines of a text that a driver or a script may have written, each made printable. */
@@ -240,39 +174,6 @@ static bool list_skip(struct table *table, const json_t *record, struct assay_er
     return good;
 }
 
-static bool add_parameter(struct table *table, const char *title, const struct assay_option *option,
-                          const json_t *value, struct assay_error *error)
-{
-    struct text text = {0};
-    view_add_value(&table->view, option, value, &text);
-    bool good = grid_parameter(&table->grid, title, text_string(&text), error);
-    text_free(&text);
-    return good;
-}
-
-/* The first four are there for every case; print_constants counts on their order. */
-static bool add_parameters(struct table *table, const json_t *record, struct assay_error *error)
-{
-    const char *workload = json_text(record, "workload", "?");
-    const char *device = view_device(record);
-    const char *schedule = json_text(json_object_get(record, "schedule"), "name", "serial");
-    struct text replica = {0}, name = {0};
-    text_addf(&replica, "%lld", (long long)json_whole(record, "replica", 0));
-    text_add_clean(&name, device ? device : NO_DEVICE);
-    bool good = grid_parameter(&table->grid, "workload", workload, error) &&
-                grid_parameter(&table->grid, "device", text_string(&name), error) &&
-                grid_parameter(&table->grid, "schedule", schedule, error) &&
-                grid_parameter(&table->grid, "replica", text_string(&replica), error);
-    text_free(&replica);
-    text_free(&name);
-    const struct assay_option *const *options = view_options(&table->view, workload);
-    for (size_t i = 0; good && options && options[i]; i++) {
-        const json_t *value = json_object_get(json_object_get(record, "set"), options[i]->name);
-        good = !value || add_parameter(table, options[i]->name, options[i], value, error);
-    }
-    return good;
-}
-
 /* How soon a metric's column may be left out; 0: it has none. */
 static int importance(const json_t *record, const char *name)
 {
@@ -339,7 +240,8 @@ static bool add_result(struct table *table, size_t at, const char *status,
 static bool add_row(struct table *table, size_t at, const json_t *record, struct assay_error *error)
 {
     const char *status = json_text(record, "status", "error");
-    if (!grid_begin_row(&table->grid, error) || !add_parameters(table, record, error) ||
+    if (!grid_begin_row(&table->grid, error) ||
+        !rows_parameters(&table->grid, &table->view, record, error) ||
         !add_result(table, at, status, error))
         return false;
     if (!table->grid.row)
@@ -354,29 +256,6 @@ static bool add_row(struct table *table, size_t at, const json_t *record, struct
     return true;
 }
 
-/* "copy on lavapipe, serial: direction=upload": what is the same in all rows. */
-static void print_constants(const struct table *table)
-{
-    const char *workload = grid_constant(&table->grid, "workload");
-    const char *device = grid_constant(&table->grid, "device");
-    const char *schedule = grid_constant(&table->grid, "schedule");
-    struct text line = {0};
-    text_add(&line, workload ? workload : "");
-    if (device && strcmp(device, NO_DEVICE) != 0)
-        text_addf(&line, "%son %s", line.length ? " " : "", device);
-    if (schedule)
-        text_addf(&line, "%s%s", line.length ? ", " : "", schedule);
-    size_t words = line.length;
-    grid_add_constants(&table->grid, 4, &line);
-    if (line.length) {
-        text_add(table->out, "  ");
-        text_add_bytes(table->out, text_string(&line), words);
-        text_add(table->out, words && words < line.length ? ":" : "");
-        text_addf(table->out, "%s\n", text_string(&line) + words);
-    }
-    text_free(&line);
-}
-
 static void end_experiment(struct table *table)
 {
     if (!table->experiment)
@@ -384,7 +263,7 @@ static void end_experiment(struct table *table)
     text_add(table->out, table->out->length ? "\n" : "");
     text_add_clean(table->out, table->experiment);
     text_add_char(table->out, '\n');
-    print_constants(table);
+    rows_print_constants(&table->grid, table->out);
     grid_print(&table->grid, table->style, table->out);
     grid_free(&table->grid);
     free(table->experiment);

@@ -60,7 +60,6 @@ static void started(void *user, const struct plan *plan, const struct plan_case 
                     size_t total)
 {
     struct progress *progress = user;
-    progress->index = index;
     progress->total = total;
     int64_t now_ns = clock_now(clock_monotonic());
     if (!progress->enabled || !progress->terminal ||
@@ -91,7 +90,7 @@ static void ended(void *user, const struct plan *plan, const struct plan_case *i
         (!wrong && progress->ended % progress->every != 0 && progress->ended != progress->total))
         return;
     struct text line = {0};
-    text_addf(&line, "%zu/%zu %s: ", progress->index + 1, progress->total, status);
+    text_addf(&line, "%zu/%zu %s: ", progress->ended, progress->total, status);
     text_add_clean(&line, plan->experiments[item->experiment].name);
     text_add(&line, ": ");
     plan_case_label(plan, item, false, &line);

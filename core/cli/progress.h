@@ -12,7 +12,7 @@ struct progress {
     unsigned width;
     int64_t drawn_ns;    /* when the line was drawn last */
     size_t ended, every; /* plain lines: one in so many cases */
-    size_t index, total;
+    size_t total;
 };
 
 void progress_init(struct progress *progress, enum progress_choice choice, size_t total);

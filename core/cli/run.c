@@ -172,6 +172,17 @@ static bool begin_journal(struct run *run, struct assay_error *error)
     return good;
 }
 
+/* Runs the script's check on what is there so far. */
+static bool wants_more(void *user, const struct plan *plan, const struct plan_case *const *items,
+                       size_t count, json_t *const *cases, json_t *const *samples)
+{
+    const struct judge_script *closures = user;
+    struct judge_group group = {
+        .items = items, .count = count, .records = cases, .samples = samples};
+    (void)plan; /* the script's */
+    return judge_look(&group, closures);
+}
+
 /* Measures and judges, once everything is there. */
 static int measure(struct run *run)
 {
@@ -179,6 +190,10 @@ static int measure(struct run *run)
     struct assay_error error = {0};
     progress_init(&run->progress, run->choices->progress, plan_selected_count(plan));
     struct supervisor_events events = progress_events(&run->progress);
+    struct judge_script closures;
+    script_judge(run->script, &closures);
+    events.wants_more = wants_more;
+    events.judge_user = &closures;
     bool good = supervisor_run(run->session.supervisor, plan, run->journal, &events, &interrupted,
                                &error);
     progress_clear(&run->progress);

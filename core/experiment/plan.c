@@ -16,7 +16,16 @@ struct plan_inside {
     size_t case_room, experiment_room;
     uint32_t *slots; /* open addressing: index + 1 of the case, 0 is free */
     size_t slot_count;
+    size_t group_room;
+    struct group_key *keys; /* of the groups of the last experiment, when it has a pair axis */
+    size_t key_room;        /* a power of two; open addressing */
+    size_t key_count;
     struct text canonical; /* reused */
+};
+
+struct group_key {
+    struct hash128 hash; /* of the canonical text without the pair axis */
+    uint32_t group;      /* + 1; 0 is free */
 };
 
 static bool no_memory(struct assay_error *error)
@@ -46,7 +55,9 @@ void plan_destroy(struct plan **plan)
     arena_destroy(&inside->plan.arena);
     free(inside->plan.experiments);
     free(inside->plan.cases);
+    free(inside->plan.groups);
     free(inside->slots);
+    free(inside->keys);
     text_free(&inside->canonical);
     free(inside);
     *plan = NULL;
@@ -104,10 +115,15 @@ bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experi
     copy.script = arena_copy(plan->arena, experiment->script);
     copy.varied = copy_names(plan->arena, experiment->varied);
     copy.queues = experiment->queues ? arena_copy(plan->arena, experiment->queues) : NULL;
+    copy.pair = experiment->pair ? arena_copy(plan->arena, experiment->pair) : NULL;
     copy.first_case = plan->case_count;
     copy.case_count = 0;
-    if (!copy.name || !copy.script || !copy.varied || (experiment->queues && !copy.queues))
+    if (!copy.name || !copy.script || !copy.varied || (experiment->queues && !copy.queues) ||
+        (experiment->pair && !copy.pair))
         return no_memory(error);
+    inside->key_count = 0;
+    if (inside->keys)
+        memset(inside->keys, 0, inside->key_room * sizeof(*inside->keys));
     plan->experiments[plan->experiment_count++] = copy;
     return true;
 }
@@ -144,7 +160,8 @@ static bool add_json_value(struct text *text, const struct assay_option *option,
     return true;
 }
 
-static bool add_params(const struct plan_case *item, struct text *out, struct assay_error *error)
+static bool add_params(const struct plan_case *item, const char *without, struct text *out,
+                       struct assay_error *error)
 {
     const struct assay_option *const *options = item->workload->options;
     const struct plan_setting *sorted[MAX_SETTINGS];
@@ -161,10 +178,13 @@ static bool add_params(const struct plan_case *item, struct text *out, struct as
         sorted[at] = &item->settings[i];
     }
     text_add_char(out, '{');
+    const char *gap = "";
     for (uint32_t i = 0; i < item->setting_count; i++) {
         const struct assay_option *option = options[sorted[i]->option];
-        if (i > 0)
-            text_add_char(out, ',');
+        if (without && strcmp(option->name, without) == 0)
+            continue;
+        text_add(out, gap);
+        gap = ",";
         add_json_string(out, option->name);
         text_add_char(out, ':');
         if (!add_json_value(out, option, &sorted[i]->value, error))
@@ -174,31 +194,41 @@ static bool add_params(const struct plan_case *item, struct text *out, struct as
     return true;
 }
 
-bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, struct text *out,
-                         struct assay_error *error)
+/* Without the axis of this name, unless NULL. */
+static bool add_canonical(const struct plan *plan, const struct plan_case *item,
+                          const char *without, struct text *out, struct assay_error *error)
 {
+    const char *axis = without ? without : "";
     text_add(out, "{\"device\":");
-    if (item->device)
+    if (item->device && strcmp(axis, "device") != 0)
         add_json_string(out, item->device);
     else
         text_add(out, "null");
     text_add(out, ",\"experiment\":");
     add_json_string(out, plan->experiments[item->experiment].name);
     text_add(out, ",\"params\":");
-    if (!add_params(item, out, error))
+    if (!add_params(item, without, out, error))
         return false;
-    text_addf(out, ",\"replica\":%" PRIu32 ",\"schedule\":{\"name\":\"serial\"", item->replica);
+    uint32_t replica = strcmp(axis, "replica") == 0 ? 0 : item->replica;
+    text_addf(out, ",\"replica\":%" PRIu32 ",\"schedule\":{\"name\":\"serial\"", replica);
     if (plan->experiments[item->experiment].queues) {
         text_add(out, ",\"queues\":");
         add_json_string(out, plan->experiments[item->experiment].queues);
     }
     text_addf(out, "},\"seed\":%" PRIu64, plan->seed);
+    bool workload = strcmp(axis, "workload") != 0;
     text_add(out, ",\"version\":");
-    add_json_string(out, item->workload->version);
+    add_json_string(out, workload ? item->workload->version : "");
     text_add(out, ",\"workload\":");
-    add_json_string(out, item->workload->name);
+    add_json_string(out, workload ? item->workload->name : "");
     text_add_char(out, '}');
     return !out->failed || no_memory(error);
+}
+
+bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, struct text *out,
+                         struct assay_error *error)
+{
+    return add_canonical(plan, item, NULL, out, error);
 }
 
 static uint64_t id_word(const struct hash128 *id)
@@ -309,6 +339,83 @@ static const char *device_copy(struct plan *plan, const char *device)
     return last && strcmp(last, device) == 0 ? last : arena_copy(plan->arena, device);
 }
 
+static struct group_key *key_place(const struct plan_inside *inside, const struct hash128 *hash)
+{
+    size_t mask = inside->key_room - 1, place = (size_t)id_word(hash) & mask;
+    while (inside->keys[place].group && memcmp(&inside->keys[place].hash, hash, sizeof(*hash)) != 0)
+        place = (place + 1) & mask;
+    return &inside->keys[place];
+}
+
+static bool keys_grow(struct plan_inside *inside)
+{
+    if (inside->key_count * 2 < inside->key_room)
+        return true;
+    size_t before = inside->key_room;
+    struct group_key *old = inside->keys;
+    size_t room = before ? before * 2 : 64;
+    struct group_key *keys = calloc(room, sizeof(*keys));
+    if (!keys)
+        return false;
+    inside->keys = keys;
+    inside->key_room = room;
+    for (size_t i = 0; i < before; i++)
+        if (old[i].group)
+            *key_place(inside, &old[i].hash) = old[i];
+    free(old);
+    return true;
+}
+
+/* The group that a case with a pair axis belongs to; *key is where a new one is to be noted. */
+static bool group_find(struct plan_inside *inside, const struct plan_case *item,
+                       struct group_key **key, struct assay_error *error)
+{
+    const struct plan *plan = &inside->plan;
+    const char *pair = plan->experiments[item->experiment].pair;
+    *key = NULL;
+    if (!pair)
+        return true;
+    if (!keys_grow(inside))
+        return no_memory(error);
+    text_clear(&inside->canonical);
+    if (!add_canonical(plan, item, pair, &inside->canonical, error))
+        return false;
+    struct hash128 hash = hash_bytes(inside->canonical.data, inside->canonical.length);
+    *key = key_place(inside, &hash);
+    (*key)->hash = hash;
+    return true;
+}
+
+/* Puts the case, which will have index `index`, into its group. */
+static bool group_join(struct plan_inside *inside, struct plan_case *item, uint32_t index,
+                       struct assay_error *error)
+{
+    struct plan *plan = &inside->plan;
+    struct group_key *key;
+    if (!group_find(inside, item, &key, error))
+        return false;
+    item->next = PLAN_NONE;
+    if (key && key->group) {
+        struct plan_group *group = &plan->groups[key->group - 1];
+        item->group = key->group - 1;
+        plan->cases[group->last].next = index;
+        group->last = index;
+        group->count++;
+        return true;
+    }
+    void *array = plan->groups;
+    if (!reserve(&array, &inside->group_room, plan->group_count, sizeof(*plan->groups)))
+        return no_memory(error);
+    plan->groups = array;
+    item->group = (uint32_t)plan->group_count;
+    plan->groups[plan->group_count++] = (struct plan_group){index, index, 1};
+    if (key) {
+        key->group = item->group + 1;
+        inside->key_count++;
+    }
+    return true;
+}
+
 bool plan_add_case(struct plan *plan, const struct plan_case *item, struct assay_error *error)
 {
     struct plan_inside *inside = (struct plan_inside *)plan;
@@ -335,6 +442,8 @@ bool plan_add_case(struct plan *plan, const struct plan_case *item, struct assay
         return no_memory(error);
     if (!settings_copy(plan, &copy))
         return no_memory(error);
+    if (!group_join(inside, &copy, (uint32_t)plan->case_count, error))
+        return false;
     plan->cases[plan->case_count++] = copy;
     plan->experiments[copy.experiment].case_count++;
     inside->slots[slot] = (uint32_t)plan->case_count;
@@ -349,41 +458,95 @@ static bool varies(const struct plan_experiment *experiment, const char *name)
     return false;
 }
 
-void plan_case_label(const struct plan *plan, const struct plan_case *item, bool settings_only,
-                     struct text *out)
+/* `gap` stands before the first word; without the axis of this name, unless NULL. */
+static void add_settings(const struct plan *plan, const struct plan_case *item, const char *gap,
+                         const char *without, struct text *out)
 {
-    const char *gap = settings_only ? "" : " ";
-    if (!settings_only)
-        text_add(out, item->workload->name);
-    if (item->device) {
+    const char *axis = without ? without : "";
+    if (item->device && strcmp(axis, "device") != 0) {
         text_addf(out, "%sdevice=", gap);
         text_add_clean(out, item->device);
         gap = " ";
     }
-    if (item->replica || varies(&plan->experiments[item->experiment], "replica")) {
+    bool replica = item->replica || varies(&plan->experiments[item->experiment], "replica");
+    if (replica && strcmp(axis, "replica") != 0) {
         text_addf(out, "%sreplica=%" PRIu32, gap, item->replica);
         gap = " ";
     }
     for (uint32_t i = 0; i < item->setting_count; i++) {
         const struct assay_option *option = item->workload->options[item->settings[i].option];
+        if (strcmp(axis, option->name) == 0)
+            continue;
         text_addf(out, "%s%s=", gap, option->name);
         option_value_add(out, option, &item->settings[i].value);
         gap = " ";
     }
 }
 
+void plan_case_label(const struct plan *plan, const struct plan_case *item, bool settings_only,
+                     struct text *out)
+{
+    if (!settings_only)
+        text_add(out, item->workload->name);
+    add_settings(plan, item, settings_only ? "" : " ", NULL, out);
+}
+
+void plan_group_label(const struct plan *plan, uint32_t group, struct text *out)
+{
+    const struct plan_case *first = plan_group_first(plan, group);
+    add_settings(plan, first, "", plan->experiments[first->experiment].pair, out);
+}
+
+const struct plan_case *plan_group_first(const struct plan *plan, uint32_t group)
+{
+    return &plan->cases[plan->groups[group].first];
+}
+
+const struct plan_case *plan_group_next(const struct plan *plan, const struct plan_case *item)
+{
+    return item->next == PLAN_NONE ? NULL : &plan->cases[item->next];
+}
+
+bool plan_group_id(const struct plan *plan, uint32_t group, struct hash128 *id,
+                   struct assay_error *error)
+{
+    struct text ids = {0};
+    const struct plan_case *item = plan_group_first(plan, group);
+    for (; item; item = plan_group_next(plan, item))
+        text_add_bytes(&ids, (const char *)item->id.bytes, sizeof(item->id.bytes));
+    bool good = !ids.failed || no_memory(error);
+    if (good)
+        *id = hash_bytes(ids.data, ids.length);
+    text_free(&ids);
+    return good;
+}
+
+static void group_select(struct plan *plan, uint32_t group, bool selected)
+{
+    uint32_t at = plan->groups[group].first;
+    for (; at != PLAN_NONE; at = plan->cases[at].next)
+        plan->cases[at].selected = selected;
+}
+
 bool plan_select_id(struct plan *plan, const char *prefix, struct assay_error *error)
 {
     size_t length = strlen(prefix), found = 0;
+    uint32_t group = 0;
     for (size_t i = 0; i < plan->case_count; i++) {
         char hex[HASH_HEX_BYTES];
         hash_hex(&plan->cases[i].id, hex);
-        bool match = length > 0 && length < sizeof(hex) && strncmp(hex, prefix, length) == 0;
-        plan->cases[i].selected = plan->cases[i].selected && match;
-        found += plan->cases[i].selected;
+        bool match = plan->cases[i].selected && length > 0 && length < sizeof(hex) &&
+                     strncmp(hex, prefix, length) == 0;
+        found += match;
+        if (match)
+            group = plan->cases[i].group;
     }
-    if (found == 1)
+    if (found == 1) {
+        for (uint32_t i = 0; i < plan->group_count; i++)
+            if (i != group)
+                group_select(plan, i, false);
         return true;
+    }
     struct text shown = {0};
     text_add_clean(&shown, prefix);
     if (found == 0)
@@ -399,23 +562,33 @@ bool plan_select_id(struct plan *plan, const char *prefix, struct assay_error *e
     return false;
 }
 
+static bool case_matches(const struct plan *plan, const struct plan_case *item, const char *pattern,
+                         struct text *name)
+{
+    text_clear(name);
+    text_addf(name, "%s/", plan->experiments[item->experiment].name);
+    plan_case_label(plan, item, false, name);
+    return text_glob(pattern, text_string(name));
+}
+
 size_t plan_select_glob(struct plan *plan, const char *pattern)
 {
     struct text whole = {0}, name = {0};
     bool bare = !strpbrk(pattern, "*?");
     text_addf(&whole, bare ? "*%s*" : "%s", pattern);
-    size_t left = 0;
-    for (size_t i = 0; i < plan->case_count; i++) {
-        struct plan_case *item = &plan->cases[i];
-        text_clear(&name);
-        text_addf(&name, "%s/", plan->experiments[item->experiment].name);
-        plan_case_label(plan, item, false, &name);
-        item->selected = item->selected && text_glob(text_string(&whole), text_string(&name));
-        left += item->selected;
+    for (uint32_t i = 0; i < plan->group_count; i++) {
+        const struct plan_case *item = plan_group_first(plan, i);
+        if (!item->selected)
+            continue;
+        bool wanted = false;
+        for (; item && !wanted; item = plan_group_next(plan, item))
+            wanted = case_matches(plan, item, text_string(&whole), &name);
+        if (!wanted)
+            group_select(plan, i, false);
     }
     text_free(&whole);
     text_free(&name);
-    return left;
+    return plan_selected_count(plan);
 }
 
 size_t plan_selected_count(const struct plan *plan)
@@ -424,44 +597,4 @@ size_t plan_selected_count(const struct plan *plan)
     for (size_t i = 0; i < plan->case_count; i++)
         count += plan->cases[i].selected;
     return count;
-}
-
-static json_t *settings_to_json(const struct plan_case *item)
-{
-    json_t *set = json_object();
-    for (uint32_t i = 0; set && i < item->setting_count; i++) {
-        const struct assay_option *option = item->workload->options[item->settings[i].option];
-        json_t *value = option_value_to_json(option, &item->settings[i].value);
-        if (json_object_set_new(set, option->name, value) != 0) {
-            json_decref(set);
-            return NULL;
-        }
-    }
-    return set;
-}
-
-static json_t *measure_to_json(const struct plan_measure *measure, bool quick)
-{
-    int64_t budget = measure->budget_ns > 0 ? measure->budget_ns : INT64_C(1000000000);
-    return json_pack("{s:f, s:I, s:I, s:I}", "target", measure->target > 0 ? measure->target : 0.02,
-                     "budget_ns", (json_int_t)(quick ? budget / 10 : budget), "min_samples",
-                     (json_int_t)(measure->min_samples ? measure->min_samples : 6), "max_samples",
-                     (json_int_t)(measure->max_samples ? measure->max_samples : 10000));
-}
-
-json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick)
-{
-    const struct plan_experiment *experiment = &plan->experiments[item->experiment];
-    const char *device = item->device ? item->device : plan->device;
-    char hex[HASH_HEX_BYTES];
-    hash_hex(&item->id, hex);
-    return json_pack(
-        "{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:o, s:s?, s:{s:s, s:s*}, s:I, s:I, s:I, s:b, "
-        "s:o}",
-        "ask", "case", "experiment", experiment->name, "script", experiment->script, "line",
-        experiment->line, "id", hex, "workload", item->workload->name, "version",
-        item->workload->version, "set", settings_to_json(item), "device", device, "schedule",
-        "name", "serial", "queues", experiment->queues, "replica", (json_int_t)item->replica,
-        "seed", (json_int_t)plan->seed, "case_seed", (json_int_t)item->seed, "quick", (int)quick,
-        "measure", measure_to_json(&experiment->measure, quick));
 }

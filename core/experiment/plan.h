@@ -31,7 +31,17 @@ struct plan_case {
     const struct plan_setting
         *settings; /* explicitly set, in the order of the workload's options */
     uint32_t setting_count;
-    bool selected; /* not filtered away */
+    uint32_t group; /* index */
+    uint32_t next;  /* index of the next case of its group; PLAN_NONE: the last */
+    bool selected;  /* not filtered away; a group is selected whole */
+};
+#define PLAN_NONE UINT32_MAX
+
+/* The cases of an experiment that differ only in its pair axis, in the order of the plan; without
+ * one each case is a group of its own. Groups stand in the order of their first cases. */
+struct plan_group {
+    uint32_t first, last; /* indices of cases */
+    uint32_t count;
 };
 
 struct plan_experiment {
@@ -41,6 +51,8 @@ struct plan_experiment {
     struct plan_measure measure;
     const char
         *queues; /* "auto", "one" or "dedicated" (vulkan/device.h); NULL: auto. Part of the id */
+    const char *pair; /* name of the axis whose cases are sampled in turn, or NULL */
+    bool looks;       /* it has a check: bounds are looked at while its cases are sampled */
     size_t first_case, case_count;
     const char *const *varied; /* names of the axes, in axis order, NULL-terminated */
 };
@@ -52,6 +64,8 @@ struct plan {
     size_t experiment_count;
     struct plan_case *cases;
     size_t case_count;
+    struct plan_group *groups;
+    size_t group_count;
     uint64_t seed;      /* of the run; at most 63 bits */
     const char *device; /* --device: goes to the worker for cases that name none, and is no part of
                            ids, so that runs on two devices compare; NULL */
@@ -80,17 +94,28 @@ bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, 
  * `settings_only`. "device=..." and "replica=..." stand first where the script names them. */
 void plan_case_label(const struct plan *plan, const struct plan_case *item, bool settings_only,
                      struct text *out);
-/* Keeps only cases whose id starts with the hex prefix (ASSAY_INVALID when none or, for a prefix
- * under 32 digits, several distinct match). */
+/* The members of a group in order: the first, and the one after `item` or NULL. */
+const struct plan_case *plan_group_first(const struct plan *plan, uint32_t group);
+const struct plan_case *plan_group_next(const struct plan *plan, const struct plan_case *item);
+/* XXH3-128 of the ids of its members, in order. */
+bool plan_group_id(const struct plan *plan, uint32_t group, struct hash128 *id,
+                   struct assay_error *error);
+/* What the settings of the members agree in, as words: without the pair axis. */
+void plan_group_label(const struct plan *plan, uint32_t group, struct text *out);
+/* Keeps only the case whose id starts with the hex prefix, and the others of its group
+ * (ASSAY_INVALID when none or, for a prefix under 32 digits, several match). */
 bool plan_select_id(struct plan *plan, const char *prefix, struct assay_error *error);
-/* Keeps cases whose "experiment/label" matches the glob (a pattern without * or ? matches
- * anywhere). Returns how many are left. */
+/* Keeps groups with a case that is selected and whose "experiment/label" matches the glob (a
+ * pattern without * or ? matches anywhere). Returns how many cases are left. */
 size_t plan_select_glob(struct plan *plan, const char *pattern);
 size_t plan_selected_count(const struct plan *plan);
-/* The request that goes to the worker: {"ask":"case", "experiment", "script", "line", "id",
- * "workload", "version", "set": {...}, "device", "schedule": {"name":"serial","queues"?},
- * "replica", "seed", "case_seed", "quick", "measure": {...}}, defaults filled in; --quick divides
- * the budget by ten. NULL when out of memory. New reference. */
+/* A case as the worker gets it: {"ask":"case", "experiment", "script", "line", "id", "workload",
+ * "version", "set": {...}, "device", "schedule": {"name":"serial","queues"?}, "replica", "seed",
+ * "case_seed", "pair": null or {"axis","group","cases"}, "quick", "measure": {...}}, defaults
+ * filled in; --quick divides the budget by ten. NULL when out of memory. New reference. */
 json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick);
+/* What is asked of the worker for a group: the request of its only case with "looks", or
+ * {"ask":"group","axis","group","cases":[...],"looks","order_seed"}. */
+json_t *plan_group_request(const struct plan *plan, uint32_t group, bool quick);
 
 #endif

@@ -4,13 +4,17 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct judge {
     struct journal_writer *out; /* or NULL */
     struct judge_counts *counts;
     int64_t number;
-    struct text line; /* reused */
+    struct text line;               /* reused */
+    const struct plan_case **items; /* of a group; reused */
+    json_t **records;
+    size_t room;
 };
 
 int64_t judge_number(struct journal_reader *reader)
@@ -114,34 +118,80 @@ bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct 
     return !judge->out || append(judge, verdict, error);
 }
 
-static bool case_judge(struct judge *judge, const struct plan_case *item,
-                       struct journal_reader *reader, const struct judge_script *script,
-                       struct assay_error *error)
+/* The record of a case, counted; NULL where it has none. */
+static bool record_take(struct judge *judge, const struct plan_case *item,
+                        struct journal_reader *reader, json_t **record, struct assay_error *error)
 {
     /* What closures can see of a record. */
     static const char *const members[] = {"id",     "status",  "reason",       "params",
                                           "device", "metrics", "verification", NULL};
     long at = journal_case_find(reader, &item->id);
+    *record = NULL;
     if (at < 0) {
         judge->counts->missing++;
         return true;
     }
-    json_t *record = journal_case_part(reader, (size_t)at, members, error);
-    if (!record)
+    *record = journal_case_part(reader, (size_t)at, members, error);
+    if (!*record)
         return false;
-    const char *status = json_text(record, "status", "error");
-    bool good = true;
+    const char *status = json_text(*record, "status", "error");
     if (strcmp(status, "done") == 0) {
         judge->counts->done++;
-        good = script->check(script->user, item->experiment, record, judge, error);
     } else if (strcmp(status, "skipped") == 0) {
         judge->counts->skipped++;
     } else {
         judge->counts->errors++;
         judge->counts->script_errors += strcmp(status, "script error") == 0;
     }
-    json_decref(record);
+    return true;
+}
+
+static bool group_room(struct judge *judge, size_t count, struct assay_error *error)
+{
+    if (count <= judge->room)
+        return true;
+    const struct plan_case **items = realloc(judge->items, count * sizeof(*items));
+    if (items)
+        judge->items = items;
+    json_t **records = realloc(judge->records, count * sizeof(json_t *));
+    if (records)
+        judge->records = records;
+    if (!items || !records)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory to judge a group of %zu cases",
+                          count);
+    judge->room = count;
+    return true;
+}
+
+static bool group_judge(struct judge *judge, const struct plan *plan, uint32_t index,
+                        struct journal_reader *reader, const struct judge_script *script,
+                        struct assay_error *error)
+{
+    const struct plan_case *item = plan_group_first(plan, index);
+    uint32_t experiment = item->experiment;
+    size_t count = 0, done = judge->counts->done;
+    bool good = group_room(judge, plan->groups[index].count, error);
+    for (; good && item; item = plan_group_next(plan, item)) {
+        judge->items[count] = item;
+        good = record_take(judge, item, reader, &judge->records[count], error);
+        count += good;
+    }
+    struct judge_group group = {
+        .items = judge->items, .records = judge->records, .count = count, .reader = reader};
+    if (good && judge->counts->done > done)
+        good = script->check(script->user, experiment, &group, judge, error);
+    for (size_t i = 0; i < count; i++)
+        json_decref(judge->records[i]);
     return good;
+}
+
+bool judge_look(const struct judge_group *group, const struct judge_script *script)
+{
+    struct judge_counts counts = {0};
+    struct judge judge = {.counts = &counts};
+    struct assay_error ignored = {0}; /* said by the final judgement */
+    return script->check(script->user, group->items[0]->experiment, group, &judge, &ignored) &&
+           counts.inconclusive > 0;
 }
 
 static bool any_selected(const struct plan *plan, const struct plan_experiment *experiment)
@@ -155,8 +205,9 @@ static bool any_selected(const struct plan *plan, const struct plan_experiment *
 static bool judge_all(struct judge *judge, const struct plan *plan, struct journal_reader *reader,
                       const struct judge_script *script, struct assay_error *error)
 {
-    for (size_t i = 0; i < plan->case_count; i++)
-        if (plan->cases[i].selected && !case_judge(judge, &plan->cases[i], reader, script, error))
+    for (uint32_t i = 0; i < plan->group_count; i++)
+        if (plan_group_first(plan, i)->selected &&
+            !group_judge(judge, plan, i, reader, script, error))
             return false;
     for (size_t i = 0; i < plan->experiment_count; i++)
         if (any_selected(plan, &plan->experiments[i]) &&
@@ -173,6 +224,8 @@ bool judge_run(const struct plan *plan, struct journal_reader *reader,
     struct judge judge = {.out = out, .counts = counts, .number = judge_number(reader)};
     bool good = judge_all(&judge, plan, reader, script, error);
     text_free(&judge.line);
+    free(judge.items);
+    free(judge.records);
     return good;
 }
 

@@ -25,12 +25,23 @@ struct judge_verdict {
 struct judge;
 bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct assay_error *error);
 
+/* What a check looks at: a pair group, or one case. */
+struct judge_group {
+    const struct plan_case *const *items;
+    size_t count;
+    json_t *const
+        *records;                  /* one a case; NULL: it has none. Of a record id, status, reason,
+                                      params,        device, metrics and verification are there, at a look all */
+    json_t *const *samples;        /* at a look their samples records (NULL: none); else NULL */
+    struct journal_reader *reader; /* where samples are to be had; NULL at a look */
+};
+
 struct judge_script { /* the script room fills this in; the judge calls closures only through it */
     void *user;
-    /* Runs the experiment's check on one case record (id, status, reason, params, device, metrics
-     * and verification of it). True when there is none. False: a script error (ASSAY_SCRIPT). */
-    bool (*check)(void *user, uint32_t experiment, const json_t *record, struct judge *judge,
-                  struct assay_error *error);
+    /* Runs the experiment's check. True when there is none. False: a script error (ASSAY_SCRIPT).
+     */
+    bool (*check)(void *user, uint32_t experiment, const struct judge_group *group,
+                  struct judge *judge, struct assay_error *error);
     /* Runs its summary over the journal's cases of that experiment. */
     bool (*summary)(void *user, uint32_t experiment, struct journal_reader *reader,
                     struct judge *judge, struct assay_error *error);
@@ -43,12 +54,18 @@ struct judge_counts {
     size_t script_errors; /* among errors: cases of status "script error" */
 };
 
-/* Calls check for each selected case of status `done` in the journal, in the order of the plan,
- * then the summaries of experiments with a selected case; appends verdict records to `out` (may be
- * NULL: judge only) with the number of this judgement. `counts` is zeroed first. */
+/* Calls check for each selected pair group of which a case has status `done` in the journal (a case
+ * alone is a group), in the order of the plan, then the summaries of experiments with a selected
+ * case; appends verdict records to `out` (may be NULL: judge only) with the number of this
+ * judgement. `counts` is zeroed first. */
 bool judge_run(const struct plan *plan, struct journal_reader *reader,
                const struct judge_script *script, struct journal_writer *out,
                struct judge_counts *counts, struct assay_error *error);
+
+/* Runs the check of a group that is still sampled, writing nothing: whether any bound is undecided,
+ * so that more samples may help. `group->records` are provisional. False when the check fails: the
+ * final judgement will say how. */
+bool judge_look(const struct judge_group *group, const struct judge_script *script);
 
 /* The number that this judgement's records (verdict, end) carry: one over the last in the journal.
  */

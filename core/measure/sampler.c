@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/sampler.h"
 
+#include "stats/looks.h"
 #include "stats/quantile.h"
 
 #include <math.h>
@@ -10,10 +11,9 @@
 #define WINDOW 3 /* warm-up samples whose median is compared with that of the ones before */
 #define SETTLED 0.05
 #define SAMPLES_LEAST 6
-#define LOOKS_SAMPLES_LEAST 8 /* the extremes of fewer do not cover the median at 99 % */
 #define CONFIDENCE 0.95
-#define LOOKS_CONFIDENCE 0.99
-#define FIRST_LOOK 16 /* a share of the budget, so that the last look is at its end */
+/* A share of the budget, so that the last look is at its end: 2 to the looks that follow. */
+#define FIRST_LOOK (1 << (LOOKS_MOST - 1))
 
 struct series {
     int64_t recent[2 * WINDOW]; /* the last warm-up samples, oldest first */
@@ -46,7 +46,7 @@ static int64_t times(int64_t budget_ns, size_t count)
 static struct measure_budget budget_resolve(const struct measure_budget *given, size_t series)
 {
     struct measure_budget budget = *given;
-    unsigned least = budget.looks ? LOOKS_SAMPLES_LEAST : SAMPLES_LEAST;
+    unsigned least = budget.looks ? LOOKS_FIRST : SAMPLES_LEAST;
     if (!(budget.target > 0))
         budget.target = 0.02;
     if (!(budget.confidence > 0))
@@ -211,7 +211,7 @@ static void sampler_look(struct sampler *sampler, bool first_look_time)
     sampler->next_look *= 2;
     if (constant || (narrow && !sampler->budget.looks))
         sampler->stop = "target";
-    else if (sampler->budget.looks && sampler->looks + 1 == SAMPLER_LOOKS_MAX)
+    else if (sampler->budget.looks && sampler->looks + 1 == LOOKS_MOST)
         sampler->stop = "looks";
     else if (narrow && sampler->budget.looks && first_look_time)
         sampler->look_due = true;

@@ -8,10 +8,6 @@
 #include "measure/drift.h"
 #include "measure/measure.h"
 
-/* With looks: how often the bounds of a check are judged at most, the final judgement included.
- * Each at 99 %, so that all of them together are wrong in at most 5 % of runs. */
-#define SAMPLER_LOOKS_MAX 5
-
 struct sampler;
 /* Time budgets are those of one case: a group of `series` cases has so many times as much. */
 struct sampler *sampler_create(const struct measure_budget *budget, size_t series,
@@ -28,7 +24,8 @@ void sampler_warmup(struct sampler *sampler, const int64_t *end_to_end_ns, int64
  * intervals at 6, 12, 24, ... turns (or the least number asked for, doubled each time) and stops
  * when each is as narrow as wanted. With looks the least number is 8, and where the intervals are
  * narrow enough and a 16th of the budget is used, the bounds are to be looked at: then samples
- * double until they are decided, SAMPLER_LOOKS_MAX are used up, or the budget is. */
+ * double until they are decided, all looks (stats/looks.h) are used up, or the budget is; the
+ * judgement of what is in the journal is the last look. */
 bool sampler_wants_more(const struct sampler *sampler);
 bool sampler_add(struct sampler *sampler, const int64_t *end_to_end_ns, int64_t now_ns,
                  struct assay_error *error);

@@ -157,6 +157,8 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
     add_whole_member(out, request, "replica");
     add_whole_member(out, request, "seed");
     add_whole_member(out, request, "case_seed");
+    if (!add_tree_member(out, request, "pair", "null", error))
+        return false;
     add_device(out, record);
     add_text_member(out, "status", record->status);
     add_text_member(out, "reason", record->reason);

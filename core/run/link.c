@@ -173,6 +173,11 @@ bool link_send(struct link *link, const char *line, size_t length, struct assay_
     return channel_write(link->channel, line, length, error);
 }
 
+bool link_answer(struct link *link, const char *line, size_t length, struct assay_error *error)
+{
+    return channel_write(link->channel, line, length, error);
+}
+
 enum channel_result link_receive(struct link *link, int64_t limit_ns, const char **line,
                                  size_t *length, struct assay_error *error)
 {

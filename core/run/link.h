@@ -32,6 +32,8 @@ json_t *link_ask(struct link *link, json_t *request, int64_t limit_ns, const cha
 /* The same in steps, for cases. link_send fails when the worker has died: it did not take the
  * request. */
 bool link_send(struct link *link, const char *line, size_t length, struct assay_error *error);
+/* A line in the middle of a request. */
+bool link_answer(struct link *link, const char *line, size_t length, struct assay_error *error);
 enum channel_result link_receive(struct link *link, int64_t limit_ns, const char **line,
                                  size_t *length, struct assay_error *error);
 /* What is logged from now on is the next request's. */

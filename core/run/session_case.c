@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A check may compute for as long as --script-deadline says. */
+#define ANSWER_LIMIT_NS INT64_C(3600000000000)
 #define QUICK_TARGET 0.05
 #define QUICK_WARMUP_NS INT64_C(100000000)
 
@@ -16,18 +18,31 @@
 struct job {
     const json_t *request;
     const struct assay_workload *workload;
-    struct arena *arena; /* params and their texts */
     void *params;
     struct session_device *device;
-    struct measure_result result;
     struct text params_json, metrics_json, device_json;
 };
 
-static bool job_set_params(struct job *job, const struct session *session,
+/* What is asked for at once: one case or a pair group. */
+struct batch {
+    struct session *session;
+    const json_t *request;
+    struct arena *arena; /* of params, their texts, and what follows */
+    size_t count;
+    struct job *jobs;
+    struct assay_error *failures;     /* one a job */
+    struct measure_request *measures; /* of the jobs that can be measured ... */
+    struct measure_result *results;
+    struct assay_error *measured;
+    size_t *job_of; /* ... and which these are */
+    size_t measure_count;
+};
+
+static bool job_set_params(struct job *job, const struct session *session, struct arena *arena,
                            struct assay_error *error)
 {
     const struct assay_workload *workload = job->workload;
-    job->params = arena_alloc(job->arena, workload->params_size);
+    job->params = arena_alloc(arena, workload->params_size);
     if (!job->params)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for parameters");
     memcpy(job->params, registry_defaults(session->registry, workload), workload->params_size);
@@ -39,7 +54,7 @@ static bool job_set_params(struct job *job, const struct session *session,
         if (index < 0)
             return option_unknown(workload->options, workload->name, name, error);
         struct option_value value;
-        if (!option_value_from_json(workload->options[index], given, job->arena, &value, error))
+        if (!option_value_from_json(workload->options[index], given, arena, &value, error))
             return false;
         option_store(workload->options[index], &value, job->params);
     }
@@ -95,7 +110,7 @@ static void job_add_device(struct job *job)
     text_add(&job->device_json, text_string(&job->device->record) + 1);
 }
 
-static struct measure_budget job_budget(const struct job *job)
+static struct measure_budget job_budget(const struct job *job, bool looks)
 {
     const json_t *measure = json_object_get(job->request, "measure");
     struct measure_budget budget = {
@@ -103,6 +118,7 @@ static struct measure_budget job_budget(const struct job *job)
         .budget_ns = json_whole(measure, "budget_ns", 0),
         .min_samples = (unsigned)json_whole(measure, "min_samples", 0),
         .max_samples = (unsigned)json_whole(measure, "max_samples", 0),
+        .looks = looks,
     };
     if (json_flag(job->request, "quick", false)) {
         budget.warmup_ns = QUICK_WARMUP_NS;
@@ -135,8 +151,8 @@ static bool job_find(struct job *job, const struct session *session, struct assa
     return true;
 }
 
-/* A message of the validation layers fails the case, whatever else it did. */
-static bool job_check_messages(struct session *session, struct assay_error *error)
+/* False: the validation layers said something; they do not say of which case. */
+static bool session_check_messages(struct session *session, struct assay_error *error)
 {
     if (!session->validate || !session->instance)
         return true;
@@ -155,32 +171,23 @@ static bool job_check_messages(struct session *session, struct assay_error *erro
     return false;
 }
 
-static bool job_run(struct job *job, struct session *session, struct assay_error *error)
+/* Everything up to measuring. */
+static bool job_prepare(struct job *job, struct session *session, struct arena *arena,
+                        struct assay_error *error)
 {
-    if (!job_find(job, session, error) || !job_set_params(job, session, error))
+    if (!job_find(job, session, error) || !job_set_params(job, session, arena, error))
         return false;
     job_add_params(job);
     const struct assay_workload *workload = job->workload;
     if (workload->check && !workload->check(job->params, error))
         return false;
-    if (!workload_is_model(workload)) {
-        const char *selector = json_text(job->request, "device", NULL);
-        job->device = session_open_device(session, selector, job_queues(job), error);
-        if (!job->device)
-            return false;
-        job_add_device(job);
-    }
-    struct measure_request measure = {
-        .workload = workload,
-        .params = job->params,
-        .device = job->device ? job->device->device : NULL,
-        .search = &session->search,
-        .seed = (uint64_t)json_whole(job->request, "case_seed", 0),
-        .budget = job_budget(job),
-    };
-    if (!measure_case(&measure, &job->result, error))
+    if (workload_is_model(workload))
+        return true;
+    const char *selector = json_text(job->request, "device", NULL);
+    job->device = session_open_device(session, selector, job_queues(job), error);
+    if (!job->device)
         return false;
-    metric_set_add_json(job->result.metrics, &job->metrics_json);
+    job_add_device(job);
     return true;
 }
 
@@ -193,26 +200,22 @@ static bool send(struct session *session, struct assay_error *error)
 }
 
 /* A text that ran out of memory would leave a damaged record. */
-static bool job_texts_whole(const struct job *job)
+static bool texts_whole(const struct job *job, const struct measure_result *result)
 {
     return !job->params_json.failed && !job->metrics_json.failed && !job->device_json.failed &&
-           !job->result.memory.failed && !job->result.shaders.failed && !job->result.notes.failed;
+           !result->memory.failed && !result->shaders.failed && !result->notes.failed;
 }
 
-static bool job_tell(struct job *job, struct session *session, const struct assay_error *failure,
-                     struct assay_error *error)
+/* The case's record as things stand. */
+static bool add_case(struct job *job, const struct measure_result *result,
+                     const struct assay_error *failure, struct text *out, struct assay_error *error)
 {
-    const struct measure_result *result = &job->result;
     bool done = failure->status == ASSAY_OK;
-    if (!job_texts_whole(job))
+    text_clear(&job->metrics_json);
+    if (done)
+        metric_set_add_json(result->metrics, &job->metrics_json);
+    if (!texts_whole(job, result))
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
-    if (done) {
-        text_clear(&session->line);
-        record_add_samples(&session->line, json_text(job->request, "id", ""),
-                           text_string(&result->samples));
-        if (!send(session, error))
-            return false;
-    }
     struct record_case record = {
         .request = job->request,
         .params = text_string(&job->params_json),
@@ -229,38 +232,224 @@ static bool job_tell(struct job *job, struct session *session, const struct assa
         record.stages = text_string(&result->stages);
         record.verification = text_string(&result->verification);
     }
-    text_clear(&session->line);
-    return record_add_case(&session->line, &record, error) && send(session, error);
+    return record_add_case(out, &record, error);
 }
 
-bool session_case(struct session *session, const json_t *request, struct assay_error *error)
+static const struct measure_result nothing;
+
+/* The result of a job; one that was not measured has an empty one. */
+static const struct measure_result *result_of(const struct batch *batch, size_t job)
 {
-    struct job job = {.request = request, .arena = arena_create()};
-    struct assay_error failure = {0};
-    bool ok = job.arena ? job_run(&job, session, &failure)
-                        : assay_fail(&failure, ASSAY_OUT_OF_MEMORY, "out of host memory");
-    if (!ok && failure.status == ASSAY_OK)
-        assay_fail(&failure, ASSAY_INTERNAL, "the case failed without a reason");
-    bool lost = failure.status == ASSAY_TIMEOUT || failure.status == ASSAY_DEVICE_LOST ||
-                (job.device && job.device->device->lost);
-    struct assay_error said = {0};
-    bool quiet = job_check_messages(session, &said);
-    if (lost) {
-        /* The status tells the supervisor that this worker ends and takes no further case. */
-        if (failure.status != ASSAY_TIMEOUT)
-            failure.status = ASSAY_DEVICE_LOST;
-        if (!quiet)
-            error_prefix(&failure, "%s", said.text);
-    } else if (!quiet) {
-        failure = said;
+    for (size_t i = 0; i < batch->measure_count; i++)
+        if (batch->job_of[i] == job)
+            return &batch->results[i];
+    return &nothing;
+}
+
+static bool batch_tell(struct batch *batch, struct assay_error *error)
+{
+    struct session *session = batch->session;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        const struct measure_result *result = result_of(batch, i);
+        if (batch->failures[i].status == ASSAY_OK) {
+            text_clear(&session->line);
+            record_add_samples(&session->line, json_text(job->request, "id", ""),
+                               text_string(&result->samples));
+            if (!send(session, error))
+                return false;
+        }
+        text_clear(&session->line);
+        if (!add_case(job, result, &batch->failures[i], &session->line, error) ||
+            !send(session, error))
+            return false;
     }
-    bool told = job_tell(&job, session, &failure, error);
-    session->lost = session->lost || lost;
-    session->ended = session->ended || lost;
-    measure_result_free(&job.result);
-    text_free(&job.params_json);
-    text_free(&job.metrics_json);
-    text_free(&job.device_json);
-    arena_destroy(&job.arena);
+    return true;
+}
+
+/* {"tell":"look","look":k,"cases":[{"samples":record or null,"case":record},...]} */
+static bool look_line(struct batch *batch, unsigned look, struct assay_error *error)
+{
+    struct text *line = &batch->session->line;
+    text_clear(line);
+    text_addf(line, "{\"tell\":\"look\",\"look\":%u,\"cases\":[", look);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        const struct measure_result *result = result_of(batch, i);
+        text_add(line, i ? ",{\"samples\":" : "{\"samples\":");
+        if (batch->failures[i].status == ASSAY_OK)
+            record_add_samples(line, json_text(job->request, "id", ""),
+                               text_string(&result->samples));
+        else
+            text_add(line, "null");
+        text_add(line, ",\"case\":");
+        if (!add_case(job, result, &batch->failures[i], line, error))
+            return false;
+        text_add_char(line, '}');
+    }
+    text_add(line, "]}");
+    return !line->failed || assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a look");
+}
+
+/* The answer to a look. */
+static bool wait_answer(struct session *session, bool *undecided, struct assay_error *error)
+{
+    const char *line;
+    size_t length;
+    switch (channel_read(session->channel, ANSWER_LIMIT_NS, &line, &length, error)) {
+    case CHANNEL_LINE:
+        break;
+    case CHANNEL_END:
+        return assay_fail(error, ASSAY_SYSTEM, "the supervisor went away during a look");
+    case CHANNEL_LIMIT:
+        return assay_fail(error, ASSAY_TIMEOUT, "the supervisor did not answer a look");
+    case CHANNEL_ERROR:
+        return false;
+    }
+    json_t *answer = json_read(line, length, "the answer to a look", error);
+    const char *ask = json_text(answer, "ask", "");
+    *undecided = strcmp(ask, "more") == 0;
+    bool good = *undecided || strcmp(ask, "done") == 0;
+    if (answer && !good)
+        assay_fail(error, ASSAY_SYSTEM, "the answer to a look is neither more nor done");
+    json_decref(answer);
+    return good;
+}
+
+static void take_failures(struct batch *batch, const struct assay_error *measured)
+{
+    for (size_t i = 0; i < batch->measure_count; i++)
+        batch->failures[batch->job_of[i]] = measured[i];
+}
+
+static bool ask(void *user, unsigned look, const struct measure_result *results,
+                const struct assay_error *failures, bool *undecided, struct assay_error *error)
+{
+    struct batch *batch = user;
+    (void)results; /* batch->results */
+    take_failures(batch, failures);
+    if (!look_line(batch, look, error))
+        return false;
+    /* Records that are too long for a look are judged when they are in the journal. */
+    *undecided = false;
+    return batch->session->line.length > CHANNEL_LINE_BYTES ||
+           (send(batch->session, error) && wait_answer(batch->session, undecided, error));
+}
+
+static bool batch_prepare(struct batch *batch, struct assay_error *error)
+{
+    const json_t *cases = json_object_get(batch->request, "cases");
+    size_t count = cases ? json_array_size(cases) : 1;
+    batch->arena = arena_create();
+    if (count == 0 || count > SIZE_MAX / sizeof(struct measure_result))
+        return assay_fail(error, ASSAY_INTERNAL, "a group without cases");
+    if (batch->arena) {
+        batch->jobs = arena_alloc(batch->arena, count * sizeof(*batch->jobs));
+        batch->failures = arena_alloc(batch->arena, count * sizeof(*batch->failures));
+        batch->measures = arena_alloc(batch->arena, count * sizeof(*batch->measures));
+        batch->results = arena_alloc(batch->arena, count * sizeof(*batch->results));
+        batch->measured = arena_alloc(batch->arena, count * sizeof(*batch->measured));
+        batch->job_of = arena_alloc(batch->arena, count * sizeof(*batch->job_of));
+    }
+    if (!batch->arena || !batch->jobs || !batch->failures || !batch->measures || !batch->results ||
+        !batch->measured || !batch->job_of)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu cases", count);
+    batch->count = count;
+    for (size_t i = 0; i < count; i++)
+        batch->jobs[i].request = cases ? json_array_get(cases, i) : batch->request;
+    return true;
+}
+
+static bool batch_measure(struct batch *batch, struct assay_error *error)
+{
+    struct session *session = batch->session;
+    bool looks = json_flag(batch->request, "looks", false);
+    struct measure_group group = {
+        .members = batch->measures,
+        .budget = job_budget(&batch->jobs[0], looks),
+        .order_seed = (uint64_t)json_whole(batch->request, "order_seed", 0),
+        .ask = ask,
+        .user = batch};
+    for (size_t i = 0; i < batch->count; i++) {
+        struct job *job = &batch->jobs[i];
+        struct assay_error *failure = &batch->failures[i];
+        if (!job_prepare(job, session, batch->arena, failure)) {
+            if (failure->status == ASSAY_OK)
+                assay_fail(failure, ASSAY_INTERNAL, "the case failed without a reason");
+            continue;
+        }
+        batch->job_of[group.count] = i;
+        batch->measures[group.count++] = (struct measure_request){
+            .workload = job->workload,
+            .params = job->params,
+            .device = job->device ? job->device->device : NULL,
+            .search = &session->search,
+            .seed = (uint64_t)json_whole(job->request, "case_seed", 0),
+        };
+    }
+    batch->measure_count = group.count;
+    if (group.count && !measure_group(&group, batch->results, batch->measured, error))
+        return false;
+    take_failures(batch, batch->measured);
+    return true;
+}
+
+/* A device that was lost takes the whole worker with it. */
+static bool batch_lost(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct session_device *device = batch->jobs[i].device;
+        if (batch->failures[i].status == ASSAY_TIMEOUT ||
+            batch->failures[i].status == ASSAY_DEVICE_LOST || (device && device->device->lost))
+            return true;
+    }
+    return false;
+}
+
+static void batch_free(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        text_free(&batch->jobs[i].params_json);
+        text_free(&batch->jobs[i].metrics_json);
+        text_free(&batch->jobs[i].device_json);
+    }
+    for (size_t i = 0; i < batch->measure_count; i++)
+        measure_result_free(&batch->results[i]);
+    arena_destroy(&batch->arena);
+}
+
+/* A message of the validation layers fails the case, whatever else it did. A device that is lost
+ * comes before: the status tells the supervisor that this worker ends and takes no further case. */
+static void settle(struct assay_error *failure, bool lost, const struct assay_error *messages)
+{
+    bool quiet = messages->status == ASSAY_OK;
+    if (!lost) {
+        if (!quiet)
+            *failure = *messages;
+        return;
+    }
+    if (failure->status == ASSAY_OK)
+        assay_fail(failure, ASSAY_DEVICE_LOST, "the device is past use");
+    if (failure->status != ASSAY_TIMEOUT)
+        failure->status = ASSAY_DEVICE_LOST;
+    if (!quiet)
+        error_prefix(failure, "%s", messages->text);
+}
+
+bool session_group(struct session *session, const json_t *request, struct assay_error *error)
+{
+    struct batch batch = {.session = session, .request = request};
+    struct assay_error messages = {0};
+    bool told = batch_prepare(&batch, error) && batch_measure(&batch, error);
+    if (told) {
+        bool lost = batch_lost(&batch);
+        session_check_messages(session, &messages);
+        for (size_t i = 0; i < batch.count; i++)
+            settle(&batch.failures[i], lost, &messages);
+        told = batch_tell(&batch, error);
+        session->lost = session->lost || lost;
+        session->ended = session->ended || lost;
+    }
+    batch_free(&batch);
     return told;
 }

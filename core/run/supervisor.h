@@ -13,7 +13,7 @@ struct supervisor_params {
         *log_path; /* what workers (and drivers) print goes here, appended; NULL: /dev/null */
     bool validate;
     bool quick;
-    int64_t deadline_ns;                   /* of a case; 0: the plan's */
+    int64_t deadline_ns; /* of a case; a pair group has so many times as much; 0: the plan's */
     const char *const *shader_directories; /* NULL-terminated; copied */
 };
 
@@ -41,14 +41,22 @@ struct supervisor_events {
                     size_t total);
     void (*ended)(void *user, const struct plan *plan, const struct plan_case *item,
                   const json_t *record);
+    /* A look at the bounds of a group (or of a case) that is still alive: whether one of them is
+     * undecided, so that more samples are worth their time. `cases` are provisional records (one
+     * whose status is not `done` failed already), `samples` theirs or JSON null; borrowed. NULL:
+     * no. */
+    bool (*wants_more)(void *judge_user, const struct plan *plan,
+                       const struct plan_case *const *items, size_t count, json_t *const *cases,
+                       json_t *const *samples);
+    void *judge_user;
 };
 
-/* Runs all selected cases in order. A case that fails is a record, not a failure of this function;
- * it fails when the journal cannot be written or no worker can be started (two in a row that die
- * before they take a request). A worker that dies while a case runs gives that case the status
- * `crash`; one that is silent past the deadline is killed and gives it `timeout`. A signal (SIGINT,
- * SIGTERM) seen through *interrupted stops: the case that runs gets two seconds to end, else its
- * worker is killed and it has no record. */
+/* Runs all selected groups in order, a case alone being one. A case that fails is a record, not a
+ * failure of this function; it fails when the journal cannot be written or no worker can be started
+ * (two in a row that die before they take a request). A worker that dies while a case runs gives
+ * that case the status `crash`; one that is silent past the deadline is killed and gives it
+ * `timeout`. A signal (SIGINT, SIGTERM) seen through *interrupted stops: the case that runs gets
+ * two seconds to end, else its worker is killed and it has no record. */
 bool supervisor_run(struct supervisor *supervisor, const struct plan *plan,
                     struct journal_writer *journal, const struct supervisor_events *events,
                     const volatile int *interrupted, struct assay_error *error);

@@ -108,8 +108,8 @@ static bool serve(struct session *session, const char *line, size_t length,
         ok = tell_error(session, &failure, error);
     } else if (strcmp(ask, "quit") == 0) {
         session->ended = ok = true;
-    } else if (strcmp(ask, "case") == 0) {
-        ok = session_case(session, request, error);
+    } else if (strcmp(ask, "case") == 0 || strcmp(ask, "group") == 0) {
+        ok = session_group(session, request, error);
     } else {
         json_t *answer = answer_to(session, ask, request, &failure);
         ok = answer ? tell(session, answer, error) : tell_error(session, &failure, error);

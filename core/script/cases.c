@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cases of an experiment in a summary: all:one{...}, all:where{...}, all:each(), columns. */
+/* The cases of an experiment in a summary, or of a pair group in a check: all:one{...},
+ * all:where{...}, all:each(), columns. */
 #include "script/inside.h"
 
 #include <stdlib.h>
@@ -39,8 +40,8 @@ static struct cases *cases_check(lua_State *L, int index)
     if (!cases)
         script_fail(L, "methods of cases are called with a colon: all:one{...}, all:where{...}");
     if (!judging->judge || judging->generation != cases->generation)
-        script_fail(L, "these cases are gone: they can be looked at only in the summary that got "
-                       "them");
+        script_fail(L, "these cases are gone: they can be looked at only in the check or summary "
+                       "that got them");
     return cases;
 }
 
@@ -60,6 +61,13 @@ void cases_push_all(lua_State *L, uint32_t experiment)
     struct cases *cases = cases_new(L, of->case_count);
     for (size_t i = 0; i < of->case_count; i++)
         cases->items[cases->count++] = &plan->cases[of->first_case + i];
+}
+
+void cases_push_group(lua_State *L, const struct judge_group *group)
+{
+    struct cases *cases = cases_new(L, group->count);
+    for (size_t i = 0; i < group->count; i++)
+        cases->items[cases->count++] = group->items[i];
 }
 
 /* The workloads of the experiment in their order; *at starts at 0; NULL at the end. They count, not
@@ -525,7 +533,8 @@ static struct series *series_check(lua_State *L)
     struct series *series = luaL_checkudata(L, 1, SERIES);
     const struct judging *judging = &script_of(L)->judging;
     if (!judging->judge || judging->generation != series->generation)
-        script_fail(L, "this series is gone: it can be looked at only in the summary that got it");
+        script_fail(L, "this series is gone: it can be looked at only in the check or summary that "
+                       "got it");
     return series;
 }
 

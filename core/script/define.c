@@ -7,8 +7,9 @@
 #define MAX_NAMES 256
 
 static const char *const field_names[] = {
-    "name",    "workload", "fixed",  "vary",   "where",       "check",       "summary",  "device",
-    "replica", "schedule", "target", "budget", "min_samples", "max_samples", "deadline", "queues"};
+    "name",        "workload",    "fixed",    "vary",     "where",  "check",
+    "summary",     "device",      "replica",  "schedule", "target", "budget",
+    "min_samples", "max_samples", "deadline", "queues",   "pair"};
 #define FIELD_COUNT (sizeof(field_names) / sizeof(field_names[0]))
 
 bool value_for_option(lua_State *L, int index, const struct assay_option *option,
@@ -322,6 +323,61 @@ static void queues_read(lua_State *L, struct definition *definition)
     definition->experiment.queues = name; /* stays on the stack */
 }
 
+static bool name_among(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The parameters that the assignments of `vary` name, added to the names of axes. */
+static size_t row_names(lua_State *L, const struct definition *definition, const char **names,
+                        size_t count)
+{
+    lua_geti(L, definition->keep, definition->rows);
+    for (size_t row = 1; row <= definition->row_count; row++) {
+        lua_geti(L, -1, (lua_Integer)row);
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+            if (count < MAX_NAMES && lua_type(L, -2) == LUA_TSTRING &&
+                !name_among(names, count, lua_tostring(L, -2)))
+                names[count++] = lua_tostring(L, -2);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return count;
+}
+
+/* Axes as the script has them: --set and --device may leave one value of each. */
+static size_t axis_names(lua_State *L, const struct definition *definition, const char **names)
+{
+    size_t count = 0;
+    if (definition->workload.count > 1)
+        names[count++] = "workload";
+    if (definition->device.count > 1)
+        names[count++] = "device";
+    if (definition->replica.count)
+        names[count++] = "replica";
+    for (size_t i = 0; i < definition->source_count && count < MAX_NAMES; i++)
+        if (definition->sources[i].varied)
+            names[count++] = definition->sources[i].name;
+    return definition->rows ? row_names(L, definition, names, count) : count;
+}
+
+static void pair_read(lua_State *L, struct definition *definition)
+{
+    const char *names[MAX_NAMES];
+    if (!field(L, "pair", LUA_TSTRING, "the name of an axis"))
+        return;
+    const char *name = lua_tostring(L, -1);
+    size_t count = axis_names(L, definition, names);
+    if (count == 0)
+        script_fail(L, "pair: the experiment varies nothing; '%s' has to be an axis", name);
+    if (!name_among(names, count, name))
+        script_unknown(L, "pair: the experiment", "axis", name, names, count);
+    definition->experiment.pair = name; /* stays on the stack */
+}
+
 /* Keeps a function of the experiment for later. */
 static int function_keep(lua_State *L, const char *name)
 {
@@ -372,6 +428,11 @@ int define_experiment(lua_State *L)
         script_fail(L, "the experiment has no workload; add workload = \"...\"");
     measure_read(L, &definition.experiment.measure);
     queues_read(L, &definition);
+    pair_read(L, &definition);
+    if (field(L, "check", LUA_TFUNCTION, "a function")) {
+        definition.experiment.looks = true;
+        lua_pop(L, 1);
+    }
     if (field(L, "where", LUA_TFUNCTION, "a function"))
         definition.where = lua_gettop(L);
     expand(L, &definition);

@@ -81,8 +81,11 @@ static int verdict_give(lua_State *L, struct expectation *expectation, enum boun
     struct judging *judging = &script->judging;
     struct assay_error error = {0};
     struct text message = {0}, settings = {0};
+    const struct plan_case *first = judging->group ? judging->group->items[0] : NULL;
     const struct plan_case *item = judging->item ? judging->item : about ? about->item : NULL;
-    const char *device = item ? result_device_label(L, item) : NULL;
+    const char *device = item    ? result_device_label(L, item)
+                         : first ? result_group_label(L, first)
+                                 : NULL;
     int line;
     const struct chunk *chunk = state_place(L, &line);
     const char *path = chunk ? chunk->path : script->params.path;
@@ -91,6 +94,8 @@ static int verdict_give(lua_State *L, struct expectation *expectation, enum boun
     text_free(body);
     if (item)
         plan_case_label(script->plan, item, true, &settings);
+    else if (first)
+        plan_group_label(script->plan, first->group, &settings);
     if (device) {
         text_add(&settings, settings.length ? ", " : "");
         text_add_clean(&settings, device);
@@ -98,10 +103,10 @@ static int verdict_give(lua_State *L, struct expectation *expectation, enum boun
     if (settings.length)
         text_addf(&message, " (%s)", text_string(&settings));
     text_free(&settings);
-    if (judging->item)
-        hash_hex(&judging->item->id, hex);
+    if (first)
+        hash_hex(&first->id, hex);
     struct judge_verdict out = {.experiment = script->plan->experiments[judging->experiment].name,
-                                .case_id = judging->item ? hex : NULL,
+                                .case_id = first ? hex : NULL,
                                 .verdict = verdict,
                                 .script = path,
                                 .line = line,

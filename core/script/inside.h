@@ -37,10 +37,11 @@ struct judging {
     struct judge *judge;
     struct journal_reader *reader; /* NULL in a check */
     uint32_t experiment;
-    const struct plan_case *item; /* of a check; NULL in a summary */
-    unsigned generation;          /* counts entries: a result kept from another one is stale */
-    unsigned open_bounds;         /* expect() calls without a bound so far */
-    const char *open_path;        /* place of the first of them; NULL: not known */
+    const struct judge_group *group; /* of a check; NULL in a summary */
+    const struct plan_case *item;    /* of a check without pair; else NULL */
+    unsigned generation;             /* counts entries: a result kept from another one is stale */
+    unsigned open_bounds;            /* expect() calls without a bound so far */
+    const char *open_path;           /* place of the first of them; NULL: not known */
     int open_line;
     struct record_slot cache[RECORD_CACHE];
 };
@@ -165,6 +166,7 @@ void result_open(lua_State *L);
 void result_push(lua_State *L, const struct plan_case *item);
 void cases_open(lua_State *L);
 void cases_push_all(lua_State *L, uint32_t experiment);
+void cases_push_group(lua_State *L, const struct judge_group *group);
 /* The record of a case (borrowed) or NULL with the reason why there is none. */
 const json_t *result_record(lua_State *L, const struct plan_case *item, const char **reason);
 /* The metric of a case by its full name; absent with the reason. Strings live in the scratch arena
@@ -172,6 +174,8 @@ const json_t *result_record(lua_State *L, const struct plan_case *item, const ch
 void result_metric(lua_State *L, const struct plan_case *item, const char *name,
                    struct dimension dimension, struct metric *metric);
 const char *result_device_label(lua_State *L, const struct plan_case *item);
+/* Of all cases of its pair group; NULL where the device is the pair axis. */
+const char *result_group_label(lua_State *L, const struct plan_case *first);
 
 /* The metrics of one case that a name without a dot can mean. */
 enum member_kind { MEMBER_NONE, MEMBER_METRIC, MEMBER_STAGE };

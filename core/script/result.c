@@ -78,14 +78,18 @@ static bool is_planned(const struct plan *plan, const struct plan_case *item)
     return place >= first && place < first + plan->case_count * sizeof(*item);
 }
 
-static struct record_slot *record_fetch(lua_State *L, const struct plan_case *item)
+static const json_t *record_fetch(lua_State *L, const struct plan_case *item)
 {
     struct script *script = script_of(L);
     struct judging *judging = &script->judging;
+    const struct judge_group *group = judging->group;
+    for (size_t i = 0; group && i < group->count; i++)
+        if (group->items[i] == item)
+            return group->records[i];
     size_t index = (size_t)(item - script->plan->cases);
     struct record_slot *slot = &judging->cache[index % RECORD_CACHE];
     if (slot->item == item)
-        return slot;
+        return slot->record;
     json_decref(slot->record);
     *slot = (struct record_slot){.item = item};
     long at = judging->reader ? journal_case_find(judging->reader, &item->id) : -1;
@@ -99,7 +103,7 @@ static struct record_slot *record_fetch(lua_State *L, const struct plan_case *it
             script_abort(L, &error);
         }
     }
-    return slot;
+    return slot->record;
 }
 
 const json_t *result_record(lua_State *L, const struct plan_case *item, const char **reason)
@@ -109,7 +113,7 @@ const json_t *result_record(lua_State *L, const struct plan_case *item, const ch
         *reason = "the case is not in the plan of this command line";
         return NULL;
     }
-    const json_t *record = record_fetch(L, item)->record;
+    const json_t *record = record_fetch(L, item);
     if (!record) {
         *reason = item->selected ? "the case has not run" : "the case is filtered away";
         return NULL;
@@ -160,6 +164,14 @@ const char *result_device_label(lua_State *L, const struct plan_case *item)
     if (copy)
         script->labels[script->label_count++] = copy;
     return copy;
+}
+
+const char *result_group_label(lua_State *L, const struct plan_case *first)
+{
+    const char *pair = script_of(L)->plan->experiments[first->experiment].pair;
+    if (pair && strcmp(pair, "device") == 0)
+        return NULL;
+    return result_device_label(L, first);
 }
 
 void result_push(lua_State *L, const struct plan_case *item)

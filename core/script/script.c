@@ -242,6 +242,8 @@ static int closure_run(lua_State *L)
     lua_rawgeti(L, LUA_REGISTRYINDEX, lua_tointeger(L, 1));
     if (judging->item)
         result_push(L, judging->item);
+    else if (judging->group)
+        cases_push_group(L, judging->group);
     else
         cases_push_all(L, judging->experiment);
     lua_pushcfunction(L, expect_new);
@@ -262,28 +264,22 @@ static bool enter(struct script *script, int reference, struct assay_error *erro
     script->judging.judge = NULL;
     script->judging.reader = NULL;
     script->judging.item = NULL;
+    script->judging.group = NULL;
     return good;
 }
 
-static bool check_run(void *user, uint32_t experiment, const json_t *record, struct judge *judge,
-                      struct assay_error *error)
+static bool check_run(void *user, uint32_t experiment, const struct judge_group *group,
+                      struct judge *judge, struct assay_error *error)
 {
     struct script *script = user;
     struct judging *judging = &script->judging;
     int reference = script->closures[experiment].check;
-    struct hash128 id;
     if (reference == LUA_NOREF)
         return true;
-    const char *hex = json_text(record, "id", "");
-    const struct plan_case *item = hash_from_hex(hex, &id) ? plan_find(script->plan, &id) : NULL;
-    if (!item)
-        return assay_fail(error, ASSAY_INVALID, "the case '%s' of the journal is not in the plan",
-                          hex);
     judging->judge = judge;
     judging->experiment = experiment;
-    judging->item = item;
-    judging->cache[(size_t)(item - script->plan->cases) % RECORD_CACHE] = (struct record_slot){
-        item, json_incref((json_t *)record)};
+    judging->group = group;
+    judging->item = script->plan->experiments[experiment].pair ? NULL : group->items[0];
     return enter(script, reference, error);
 }
 

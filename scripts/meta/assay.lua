@@ -20,7 +20,7 @@ assay.version = ""
 ---@field fixed? table<string, assay.Value> parameters with one value
 ---@field vary? table<string, assay.Value | assay.Value[]> | table<string, assay.Value>[] axes, or a list of whole assignments
 ---@field where? fun(p: table): boolean keeps the points for which it is true
----@field check? fun(r: assay.Result, expect: fun(x: any): assay.Expectation) looks at each case
+---@field check? fun(r: any, expect: fun(x: any): assay.Expectation) looks at each case that is done (assay.Result); with `pair` at each group (assay.Cases)
 ---@field summary? fun(all: assay.Cases, expect: fun(x: any): assay.Expectation) looks at all cases, once
 ---@field device? string | string[] by name, UUID, PCI address, driver, "cpu", "gpu" or index
 ---@field replica? integer | integer[] how often each case is repeated, or the numbers of the repeats
@@ -31,6 +31,7 @@ assay.version = ""
 ---@field max_samples? integer 10,000
 ---@field deadline? assay.Amount after which a case is given up ("60 s")
 ---@field queues? "auto" | "one" | "dedicated" the best for each role; one for all; a transfer-only family or a skip
+---@field pair? string an axis: the cases that differ only in it are alive together and sampled in turn
 
 ---Declares an experiment: a workload, what is fixed, what is varied, and what is expected.
 ---@param definition assay.Experiment

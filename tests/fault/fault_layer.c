@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* A Vulkan layer that makes a device misbehave: for tests of what assay does then. Chosen by the
- * environment: ASSAY_FAULT_NAME=TEXT     device name, driver name and driver info are TEXT (any
- * bytes) ASSAY_FAULT_SUBMIT=KIND   the submit number ASSAY_FAULT_AT (from 1; default 1) of each
- * device: `lost` returns VK_ERROR_DEVICE_LOST, `crash` aborts the process, `hang` never signals its
- * fence ASSAY_FAULT_COPY=wrong    buffer copies leave out their last byte ASSAY_FAULT_MEMORY=none
- * every allocation fails with VK_ERROR_OUT_OF_DEVICE_MEMORY One instance and one device a process;
- * not thread-safe. */
+ * environment:
+ *
+ * ASSAY_FAULT_NAME=TEXT: device name, driver name and driver info are TEXT (any bytes).
+ *
+ * ASSAY_FAULT_SUBMIT=KIND: the submit number ASSAY_FAULT_AT (from 1; default 1) of each device:
+ * `lost` returns VK_ERROR_DEVICE_LOST, `crash` aborts the process, `hang` never signals its fence.
+ *
+ * ASSAY_FAULT_COPY=wrong: buffer copies leave out their last byte.
+ *
+ * ASSAY_FAULT_MEMORY=N: allocations after the first N fail with VK_ERROR_OUT_OF_DEVICE_MEMORY
+ * (`none`: all do).
+ *
+ * One instance and one device a process; not thread-safe. */
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan_core.h>
 
@@ -25,7 +32,7 @@ static struct {
     PFN_vkQueueSubmit queue_submit;
     PFN_vkCmdCopyBuffer copy_buffer;
     PFN_vkAllocateMemory allocate_memory;
-    unsigned long submits;
+    unsigned long submits, allocations;
 } state;
 
 static bool wants(const char *variable, const char *value)
@@ -103,7 +110,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device,
                                                       const VkAllocationCallbacks *callbacks,
                                                       VkDeviceMemory *memory)
 {
-    if (wants("ASSAY_FAULT_MEMORY", "none"))
+    const char *most = getenv("ASSAY_FAULT_MEMORY");
+    if (most && state.allocations++ >= strtoul(most, NULL, 10)) /* "none" is 0 */
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     return state.allocate_memory(device, info, callbacks, memory);
 }

@@ -270,6 +270,53 @@ static void planted_corruption_is_found(void **state)
     fixture_assert_quiet(&fixture);
 }
 
+/* Four cases alive together: both ways, by command and by a shader, on inputs of their own. Each is
+ * right, and sample i of all is turn i. */
+static void a_pair_group_is_verified_case_by_case(void **state)
+{
+    (void)state;
+    struct assay_error error = {0}, failures[4];
+    struct measure_request members[4];
+    struct measure_result results[4];
+    const char *const search[] = {getenv("ASSAY_SHADER_DIR"), NULL};
+    struct shader_search shader_search = {.directories = search};
+    for (size_t i = 0; i < 4; i++) {
+        const char *const settings[] = {"direction", i < 2 ? "upload" : "download",
+                                        "method",    i % 2 ? "shader" : "command",
+                                        "bytes",     "100000",
+                                        NULL};
+        members[i] = (struct measure_request){.workload = copy.workload,
+                                              .params = workload_params(&copy, settings, &error),
+                                              .device = device,
+                                              .search = &shader_search,
+                                              .seed = 42 + i};
+        fixture_assert_ok(members[i].params != NULL, &error);
+    }
+    struct measure_group group = {.members = members,
+                                  .count = 4,
+                                  .budget = {.budget_ns = 1000000, .warmup_ns = 1, .looks = true},
+                                  .order_seed = 3};
+    fixture_assert_ok(measure_group(&group, results, failures, &error), &error);
+    size_t turns = 0;
+    for (size_t i = 0; i < 4; i++) {
+        fixture_assert_ok(failures[i].status == ASSAY_OK, &failures[i]);
+        json_t *verification = json_read(results[i].verification.data,
+                                         results[i].verification.length, "v", &error);
+        assert_string_equal(json_text(verification, "verdict", ""), "right");
+        assert_int_equal(json_whole(verification, "checked_bytes", -1), 100000);
+        json_decref(verification);
+        json_t *samples = json_read(results[i].samples.data, results[i].samples.length, "s",
+                                    &error);
+        size_t count = json_array_size(json_object_get(samples, "copy.time"));
+        turns = i ? turns : count;
+        assert_int_equal(count, turns);
+        assert_true(count >= 8);
+        json_decref(samples);
+        measure_result_free(&results[i]);
+    }
+    fixture_assert_quiet(&fixture);
+}
+
 static int open_device(void **state)
 {
     (void)state;
@@ -299,6 +346,7 @@ int main(void)
         cmocka_unit_test(dispatches_are_split),
         cmocka_unit_test(refusals_name_the_way_out),
         cmocka_unit_test(planted_corruption_is_found),
+        cmocka_unit_test(a_pair_group_is_verified_case_by_case),
     };
     const int unable = fixture_open(&fixture);
     if (unable)

@@ -17,10 +17,12 @@ struct calls {
     bool fail;
 };
 
-static bool check(void *user, uint32_t experiment, const json_t *record, struct judge *judge,
-                  struct assay_error *error)
+static bool check(void *user, uint32_t experiment, const struct judge_group *group,
+                  struct judge *judge, struct assay_error *error)
 {
     struct calls *calls = user;
+    const json_t *record = group->records[0];
+    assert_int_equal(group->count, 1);
     int64_t bytes = json_whole(json_object_get(record, "params"), "bytes", -1);
     text_addf(&calls->checked, "%u:%d ", (unsigned)experiment, (int)bytes);
     if (calls->fail)

@@ -211,16 +211,130 @@ static void requests_hold_what_the_worker_needs(void **state)
     snprintf(wanted, sizeof(wanted),
              "{\"ask\":\"case\",\"case_seed\":%lld,\"device\":\"gpu\",\"experiment\":\"x\",\"id\":"
              "\"%s\",\"line\":3,\"measure\":{\"budget_ns\":50000000,\"max_samples\":10000,"
-             "\"min_samples\":8,\"target\":0.02},\"quick\":true,\"replica\":0,\"schedule\":{"
+             "\"min_samples\":8,\"target\":0.02},\"pair\":null,\"quick\":true,\"replica\":0,"
+             "\"schedule\":{"
              "\"name\":\"serial\"},\"script\":\"a.lua\",\"seed\":7,\"set\":{\"bytes\":4096},"
              "\"version\":\"1\",\"workload\":\"copy\"}",
              (long long)plan->cases[0].seed, hex);
-    assert_int_equal(json_object_size(request), 15);
+    assert_int_equal(json_object_size(request), 16);
     json_t *parsed = json_read(wanted, strlen(wanted), "wanted", &error);
     assert_true(json_equal(parsed, request));
     json_decref(parsed);
     json_decref(request);
     text_free(&text);
+}
+
+/* Cases bytes = 1, 2, 3 times replica = 0, 1; replica varies slowest. */
+static void add_pairs(struct plan *plan, const char *pair)
+{
+    struct assay_error error = {0};
+    static const char *const varied[] = {"replica", "bytes", NULL};
+    struct plan_experiment experiment = {
+        .name = pair ? pair : "none", .script = "a.lua", .line = 3, .varied = varied, .pair = pair};
+    assert_true(plan_add_experiment(plan, &experiment, &error));
+    for (uint32_t replica = 0; replica < 2; replica++) {
+        for (int64_t bytes = 1; bytes <= 3; bytes++) {
+            struct plan_setting setting = bytes_setting(bytes);
+            struct plan_case item = {.workload = catalog_at(plan->catalog, 0),
+                                     .replica = replica,
+                                     .settings = &setting,
+                                     .setting_count = 1};
+            assert_true(plan_add_case(plan, &item, &error));
+        }
+    }
+}
+
+static void assert_group(const struct plan *plan, uint32_t group, const size_t *members,
+                         size_t count)
+{
+    const struct plan_case *item = plan_group_first(plan, group);
+    for (size_t i = 0; i < count; i++, item = plan_group_next(plan, item)) {
+        assert_ptr_equal(item, &plan->cases[members[i]]);
+        assert_int_equal(item->group, group);
+    }
+    assert_null(item);
+    assert_int_equal(plan->groups[group].count, count);
+}
+
+static void groups_differ_in_the_pair_axis_alone(void **state)
+{
+    struct plan *plan = ((struct fixture *)*state)->plan;
+    add_pairs(plan, NULL);
+    add_pairs(plan, "replica");
+    add_pairs(plan, "bytes");
+    assert_int_equal(plan->group_count, 6 + 3 + 2);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_group(plan, i, (size_t[]){i}, 1);
+    assert_group(plan, 6, (size_t[]){6, 9}, 2);
+    assert_group(plan, 7, (size_t[]){7, 10}, 2);
+    assert_group(plan, 8, (size_t[]){8, 11}, 2);
+    assert_group(plan, 9, (size_t[]){12, 13, 14}, 3);
+    assert_group(plan, 10, (size_t[]){15, 16, 17}, 3);
+    struct text text = {0};
+    plan_group_label(plan, 7, &text);
+    text_add(&text, "|");
+    plan_group_label(plan, 10, &text);
+    assert_string_equal(text_string(&text), "bytes=2B|replica=1");
+    text_free(&text);
+}
+
+static void a_filter_keeps_groups_whole(void **state)
+{
+    struct plan *plan = ((struct fixture *)*state)->plan;
+    struct assay_error error = {0};
+    char hex[HASH_HEX_BYTES];
+    add_pairs(plan, "replica");
+    assert_int_equal(plan_select_glob(plan, "*replica=1*bytes=2B*"), 2);
+    assert_true(plan->cases[1].selected && plan->cases[4].selected);
+    /* One member is looked for after another: the group is still there. */
+    assert_int_equal(plan_select_glob(plan, "replica=0"), 2);
+    assert_int_equal(plan_selected_count(plan), 2);
+    hash_hex(&plan->cases[4].id, hex);
+    assert_true(plan_select_id(plan, hex, &error));
+    assert_true(plan->cases[1].selected && plan->cases[4].selected);
+    hash_hex(&plan->cases[0].id, hex);
+    assert_false(plan_select_id(plan, hex, &error));
+}
+
+static void group_requests_hold_their_cases(void **state)
+{
+    struct plan *plan = ((struct fixture *)*state)->plan;
+    struct assay_error error = {0};
+    struct text ids = {0};
+    char hex[HASH_HEX_BYTES];
+    add_pairs(plan, "replica");
+    plan->experiments[0].looks = true;
+    json_t *request = plan_group_request(plan, 1, false);
+    text_add_bytes(&ids, (const char *)plan->cases[1].id.bytes, 16);
+    text_add_bytes(&ids, (const char *)plan->cases[4].id.bytes, 16);
+    struct hash128 group = hash_bytes(ids.data, ids.length);
+    text_free(&ids);
+    hash_hex(&group, hex);
+    assert_string_equal(json_text(request, "ask", ""), "group");
+    assert_string_equal(json_text(request, "axis", ""), "replica");
+    assert_string_equal(json_text(request, "group", ""), hex);
+    assert_true(json_flag(request, "looks", false));
+    assert_true(json_whole(request, "order_seed", -1) >= 0);
+    const json_t *cases = json_object_get(request, "cases");
+    assert_int_equal(json_array_size(cases), 2);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *alone = plan_case_request(plan, &plan->cases[1 + 3 * i], false);
+        assert_true(json_equal(alone, json_array_get(cases, i)));
+        const json_t *pair = json_object_get(alone, "pair");
+        assert_string_equal(json_text(pair, "axis", ""), "replica");
+        assert_string_equal(json_text(pair, "group", ""), hex);
+        assert_int_equal(json_whole(pair, "cases", -1), 2);
+        json_decref(alone);
+    }
+    json_decref(request);
+    assert_true(error.status == ASSAY_OK);
+    add_experiment(plan, "x");
+    add_bytes(plan, 4096);
+    request = plan_group_request(plan, 3, false);
+    assert_string_equal(json_text(request, "ask", ""), "case");
+    assert_false(json_flag(request, "looks", true));
+    assert_true(json_is_null(json_object_get(request, "pair")));
+    json_decref(request);
 }
 
 static void labels_name_what_is_set(void **state)
@@ -266,6 +380,9 @@ int main(void)
         PLAN_TEST(selects_cases),
         PLAN_TEST(requests_hold_what_the_worker_needs),
         PLAN_TEST(labels_name_what_is_set),
+        PLAN_TEST(groups_differ_in_the_pair_axis_alone),
+        PLAN_TEST(a_filter_keeps_groups_whole),
+        PLAN_TEST(group_requests_hold_their_cases),
         PLAN_TEST(grows_to_many_cases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,88 @@ static void expect_check_error(struct fixture *fixture, const char *body, const 
 #define FIGURE "copy.rate 1.21 GB/s [1.18, 1.23] n=40"
 #define PLACE " (host_memory=pageable bytes=64MiB, lavapipe)\n"
 
+/* Four cases, two groups; the last case was skipped. Its group's check sees it as absent. */
+static void a_pair_group_has_one_check(void **state)
+{
+    struct fixture *fixture = *state;
+    static const double rates[] = {1e9, 2e9, 2e9, 0};
+    expect_messages(
+        fixture,
+        "workload = 'copy', vary = { direction = {'upload', 'download'}, bytes = {'1 B', '2 B'} }, "
+        "pair = 'direction', check = function(g, expect) assert(#g == 2) "
+        "local up, down = g:one{ direction = 'upload' }, g:one{ direction = 'download' } "
+        "expect(down.copy.rate / up.copy.rate):at_least(1.5) "
+        "expect(up.copy.rate):at_most('1.5 GB/s') end",
+        rates, 4,
+        "pass t.lua:2: copy.rate / copy.rate 2.00 [1.91, 2.09] n=40 >= 1.5 (bytes=1B, lavapipe)\n"
+        "pass t.lua:2: copy.rate 1.00 GB/s [0.97, 1.02] n=40 <= 1.5 GB/s (direction=upload "
+        "bytes=1B, lavapipe)\n"
+        "not judged t.lua:2: copy.rate / copy.rate not judged: skipped: bytes: over the heap "
+        "(bytes=2B, lavapipe)\n"
+        "fail t.lua:2: copy.rate 2.00 GB/s [1.95, 2.04] n=40 > 1.5 GB/s (direction=upload "
+        "bytes=2B, lavapipe)\n");
+    /* Without any that is done there is nothing to check. */
+    static const double none[] = {0, 0, 0, -1};
+    expect_messages(fixture,
+                    "workload = 'copy', replica = 4, pair = 'replica', check = "
+                    "function(g, expect) error('called') end",
+                    none, 4, "");
+}
+
+/* More cases in a group than records are kept, and a group whose records are all at hand. */
+static void a_large_group_is_whole(void **state)
+{
+    struct fixture *fixture = *state;
+    double rates[200];
+    for (size_t i = 0; i < 200; i++)
+        rates[i] = 1e9 + 1e6 * (double)i;
+    struct outcome outcome;
+    assert_string_equal(
+        judge_with(fixture,
+                   "workload = 'copy', replica = 200, pair = 'replica', check = "
+                   "function(g, expect) for i = 1, #g do local r = g[i] "
+                   "expect(r.replica == i - 1):is_true() expect(r.copy.rate):at_least('0.5 GB/s') "
+                   "end end",
+                   rates, 200, &outcome),
+        "");
+    assert_int_equal(outcome.counts.passed, 400);
+    text_free(&outcome.messages);
+}
+
+/* A look runs the check and writes nothing. */
+static void a_look_tells_undecided_from_decided(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *body;
+        bool more;
+    } looks[] = {{"expect(g[1].copy.rate):at_least('0.9 GB/s')", false},
+                 {"expect(g[1].copy.rate):at_least('2 GB/s')", false},
+                 {"expect(g[1].copy.rate):at_least('1 GB/s')", true},
+                 {"expect(g[1].copy.rate):at_least('2 GB/s') expect(g[2].copy.rate):near('1 GB/s', "
+                  "0.001)",
+                  true},
+                 {"expect(g[2].copy.device_time):at_least('1 s')", false},
+                 {"error('broken')", false}};
+    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+        char fields[1024];
+        snprintf(fields, sizeof(fields),
+                 "workload = 'copy', replica = 2, pair = 'replica', check = function(g, expect) %s "
+                 "end",
+                 looks[i].body);
+        assert_string_equal(load_experiment(fixture, fields), "");
+        const struct plan *plan = script_plan(fixture->script);
+        const struct plan_case *items[] = {&plan->cases[0], &plan->cases[1]};
+        json_t *records[] = {case_record(items[0], 1e9), case_record(items[1], 1e9)};
+        struct judge_script closures;
+        script_judge(fixture->script, &closures);
+        struct judge_group group = {.items = items, .records = records, .count = 2};
+        assert_int_equal(judge_look(&group, &closures), looks[i].more);
+        json_decref(records[0]);
+        json_decref(records[1]);
+    }
+}
+
 static void verdicts_read_as_documented(void **state)
 {
     struct fixture *fixture = *state;
@@ -379,6 +461,9 @@ static void skipped_cases_are_not_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SCRIPT_TEST(a_pair_group_has_one_check),
+        SCRIPT_TEST(a_large_group_is_whole),
+        SCRIPT_TEST(a_look_tells_undecided_from_decided),
         SCRIPT_TEST(verdicts_read_as_documented),
         SCRIPT_TEST(results_hold_what_ran),
         SCRIPT_TEST(mistakes_in_checks),

@@ -158,6 +158,44 @@ static void options_of_the_script(void **state)
     expect_error(fixture, fields, "t.lua:2: --option size=3s is a time, but the default is a size");
 }
 
+static uint32_t groups_of(struct fixture *fixture, const char *fields)
+{
+    assert_string_equal(load_experiment(fixture, fields), "");
+    return (uint32_t)script_plan(fixture->script)->group_count;
+}
+
+static void pairs_name_an_axis(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const sets[] = {"direction=upload", NULL};
+    assert_int_equal(groups_of(fixture, "workload = 'copy', pair = 'direction', vary = { "
+                                        "direction = {'upload', 'download'}, bytes = {1, 2} }"),
+                     2);
+    assert_int_equal(
+        groups_of(fixture,
+                  "workload = 'copy', pair = 'replica', replica = 3, vary = {bytes={1,2}}"),
+        2);
+    assert_int_equal(groups_of(fixture, "workload = {'copy', 'null'}, pair = 'workload'"), 1);
+    assert_int_equal(
+        groups_of(fixture, "workload = 'copy', pair = 'device', device = {'cpu', 'gpu'}"), 1);
+    assert_int_equal(groups_of(fixture, "workload = 'copy', pair = 'bytes', vary = { "
+                                        "{ bytes = 1, scale = 1 }, { bytes = 2, scale = 1 }, "
+                                        "{ bytes = 3, scale = 2 } }"),
+                     2);
+    expect_error(fixture, "workload = 'copy', pair = 'byte', vary = { bytes = {1, 2} }",
+                 "t.lua:2: pair: the experiment has no axis 'byte'; did you mean 'bytes'? It has "
+                 "bytes");
+    expect_error(fixture, "workload = 'copy', pair = 'bytes', fixed = { bytes = 1 }",
+                 "t.lua:2: pair: the experiment varies nothing; 'bytes' has to be an axis");
+    expect_error(fixture, "workload = 'copy', pair = { 'bytes' }",
+                 "t.lua:2: pair: the name of an axis is wanted, not a table");
+    /* --set leaves one value: no pair, but no mistake of the script's either. */
+    fixture->params.sets = sets;
+    assert_int_equal(groups_of(fixture, "workload = 'copy', pair = 'direction', vary = { "
+                                        "direction = {'upload', 'download'}, bytes = {1, 2} }"),
+                     2);
+}
+
 static void mistakes_in_experiments(void **state)
 {
     struct fixture *fixture = *state;
@@ -194,7 +232,7 @@ static void mistakes_in_experiments(void **state)
     expect_error(fixture, "workload = 'copy', chek = 1",
                  "t.lua:2: an experiment has no field 'chek'; did you mean 'check'? It has name, "
                  "workload, fixed, vary, where, check, summary, device, replica, schedule, target, "
-                 "budget, min_samples, max_samples, deadline and queues");
+                 "budget, min_samples, max_samples, deadline, queues and pair");
     expect_error(fixture, "workload = 'copy', queues = 'two'",
                  "t.lua:2: queues: 'two' is none of auto, one and dedicated");
     expect_error(fixture, "workload = 'copy', check = 1",
@@ -504,6 +542,7 @@ int main(void)
         SCRIPT_TEST(sets_override),
         SCRIPT_TEST(device_of_the_command_line_wins),
         SCRIPT_TEST(options_of_the_script),
+        SCRIPT_TEST(pairs_name_an_axis),
         SCRIPT_TEST(mistakes_in_experiments),
         SCRIPT_TEST(mistakes_in_scripts),
         SCRIPT_TEST(long_paths_are_whole),

@@ -6,9 +6,11 @@
 #include "base/os.h"
 #include "experiment/plan.h"
 #include "result/journal.h"
+#include "result/metric.h"
 #include "run/supervisor.h"
 #include "run/worker.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,6 +177,321 @@ static void assert_journal(const struct fixture *f, const struct expectation *ex
         json_decref(record);
     }
     journal_reader_destroy(&reader);
+}
+
+/* A group of two cases that are alike but for their replica; both have the fault. */
+struct pair {
+    const char *fault;
+    const char *noise;
+};
+
+static void set_option(struct fixture *f, const struct catalog_workload *workload,
+                       struct plan_setting *setting, const char *name, const char *value)
+{
+    int option = option_find(workload->options, name);
+    setting->option = (uint32_t)option;
+    assert_true(
+        option_parse(workload->options[option], value, f->plan->arena, &setting->value, &f->error));
+}
+
+/* Replicas 2 i and 2 i + 1 are pair i; `items` tells pairs apart. */
+static void make_pairs(struct fixture *f, const struct pair *pairs, size_t count, bool looks)
+{
+    json_t *description = supervisor_describe(f->supervisor, &f->error);
+    f->catalog = catalog_create(description, &f->error);
+    json_decref(description);
+    assert_non_null(f->catalog);
+    long index = catalog_find(f->catalog, "null", &f->error);
+    const struct catalog_workload *workload = catalog_at(f->catalog, (size_t)index);
+    f->plan = plan_create(f->catalog, 1, &f->error);
+    struct plan_experiment experiment = {.name = "pairs",
+                                         .script = "pairs.lua",
+                                         .line = 1,
+                                         .pair = "replica",
+                                         .looks = looks,
+                                         .measure = {.budget_ns = 20000000}};
+    assert_true(plan_add_experiment(f->plan, &experiment, &f->error));
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t member = 0; member < 2; member++) {
+            struct plan_setting settings[3];
+            char items[16];
+            snprintf(items, sizeof(items), "%zu", i);
+            set_option(f, workload, &settings[0], "items", items);
+            set_option(f, workload, &settings[1], "noise", pairs[i].noise);
+            set_option(f, workload, &settings[2], "fault", pairs[i].fault);
+            struct plan_case item = {.replica = (uint32_t)(2 * i) + member,
+                                     .workload = workload,
+                                     .settings = settings,
+                                     .setting_count = 3};
+            assert_true(plan_add_case(f->plan, &item, &f->error));
+        }
+    }
+    assert_int_equal(f->plan->group_count, count);
+}
+
+/* Looks are answered with `more` until so many were asked. */
+struct looker {
+    unsigned enough, asked, bad;
+    size_t samples[8];
+};
+
+static bool look(void *user, const struct plan *plan, const struct plan_case *const *items,
+                 size_t count, json_t *const *cases, json_t *const *samples)
+{
+    struct looker *looker = user;
+    char hex[HASH_HEX_BYTES];
+    looker->bad += plan->groups[items[0]->group].count != count;
+    for (size_t i = 0; i < count; i++) {
+        hash_hex(&items[i]->id, hex);
+        looker->bad += strcmp(json_text(cases[i], "id", ""), hex) != 0;
+        looker->bad += strcmp(json_text(cases[i], "status", ""), "done") != 0;
+        looker->bad += strcmp(json_text(samples[i], "id", ""), hex) != 0;
+        looker->bad += json_whole(json_object_get(cases[i], "sampling"), "looks", -1) !=
+                       (int64_t)looker->asked + 1;
+        struct metric metric;
+        metric_from_json(json_object_get(cases[i], "metrics"), "compute.time", &metric);
+        looker->bad += metric.absent != NULL;
+    }
+    const json_t *series = json_object_get(samples[0], "series");
+    if (looker->asked < 8)
+        looker->samples[looker->asked] = json_array_size(json_object_get(series, "time"));
+    return ++looker->asked < looker->enough;
+}
+
+static bool run_looking(struct fixture *f, struct looker *looker)
+{
+    struct journal_writer *journal = journal_create(text_string(&f->journal_path), &f->error);
+    assert_non_null(journal);
+    static const char header[] = "{\"kind\":\"run\",\"format\":1}";
+    assert_true(journal_append(journal, header, sizeof(header) - 1, &f->error));
+    struct supervisor_events events = {.user = f,
+                                       .started = count_started,
+                                       .ended = count_ended,
+                                       .wants_more = look,
+                                       .judge_user = looker};
+    bool ok = supervisor_run(f->supervisor, f->plan, journal, &events, NULL, &f->error);
+    journal_writer_destroy(&journal);
+    return ok;
+}
+
+static void a_fault_costs_its_group_only(void **state)
+{
+    struct fixture *f = *state;
+    static const struct pair pairs[] = {{"none", "0"}, {"crash", "0"},         {"none", "0"},
+                                        {"hang", "0"}, {"out_of_memory", "0"}, {"none", "0"}};
+#define CRASHED                                                                                    \
+    {                                                                                              \
+        "crash", "the worker was killed by signal 6 (Aborted); its log ends with: null: aborts, "  \
+                 "as fault=crash asks"                                                             \
+    }
+#define HUNG                                                                                       \
+    {                                                                                              \
+        "timeout", "no result within 2 s (the pair group's deadline); its worker was killed; its " \
+                   "log ends with: null: hangs, as fault=hang asks"                                \
+    }
+#define TOO_LARGE                                                                                  \
+    {                                                                                              \
+        "skipped", "memory does not hold the 2 cases of the pair group at once: out of memory, "   \
+                   "as fault=out_of_memory asks"                                                   \
+    }
+    static const struct expectation expected[] = {
+        {"done", NULL}, {"done", NULL}, CRASHED,   CRASHED,   {"done", NULL}, {"done", NULL},
+        HUNG,           HUNG,           TOO_LARGE, TOO_LARGE, {"done", NULL}, {"done", NULL}};
+    make_pairs(f, pairs, 6, true);
+    assert_true(run_plan(f, NULL));
+    assert_int_equal(f->started, 12);
+    assert_int_equal(f->ended, 12);
+    assert_journal(f, expected, 12);
+}
+
+/* Times are constant: nothing is asked. Then noisy: 100 us a batch, 20 ms a case, so that a 16th of
+ * the group's 40 ms is used up by the 13th turn and the first look is at 16. */
+static void looks_reach_the_supervisor(void **state)
+{
+    struct fixture *f = *state;
+    static const struct pair pairs[] = {{"none", "0"}, {"none", "0.01"}};
+    struct looker looker = {.enough = 3};
+    make_pairs(f, pairs, 2, true);
+    assert_true(run_looking(f, &looker));
+    assert_int_equal(looker.bad, 0);
+    assert_int_equal(looker.asked, 3);
+    assert_int_equal(looker.samples[0], 16);
+    assert_int_equal(looker.samples[1], 32);
+    assert_int_equal(looker.samples[2], 64);
+    struct journal_reader *reader = journal_read(text_string(&f->journal_path), &f->error);
+    for (size_t i = 0; i < 4; i++) {
+        json_t *record = journal_case(reader, i, &f->error);
+        const json_t *sampling = json_object_get(record, "sampling");
+        assert_int_equal(json_whole(sampling, "n", -1), i < 2 ? 8 : 64);
+        assert_int_equal(json_whole(sampling, "looks", -1), i < 2 ? 1 : 3);
+        assert_string_equal(json_text(sampling, "stop", ""), i < 2 ? "target" : "decided");
+        assert_string_equal(json_text(json_object_get(record, "pair"), "axis", ""), "replica");
+        json_decref(record);
+    }
+    journal_reader_destroy(&reader);
+}
+
+static void without_a_check_nobody_looks(void **state)
+{
+    struct fixture *f = *state;
+    static const struct pair pairs[] = {{"none", "0.01"}};
+    struct looker looker = {.enough = 3};
+    make_pairs(f, pairs, 1, false);
+    assert_true(run_looking(f, &looker));
+    assert_int_equal(looker.asked, 0);
+}
+
+/* Without someone to ask, looks are answered with `done`. */
+static void looks_without_a_judge_end(void **state)
+{
+    struct fixture *f = *state;
+    static const struct pair pairs[] = {{"none", "0.01"}};
+    static const struct expectation expected[] = {{"done", NULL}, {"done", NULL}};
+    make_pairs(f, pairs, 1, true);
+    assert_true(run_plan(f, NULL));
+    assert_journal(f, expected, 2);
+}
+
+static void a_look_at_something_else_is_a_crash(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const looks[] = {"{\"tell\":\"look\"}",
+                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[]}",
+                                        "{\"tell\":\"look\",\"look\":2,\"cases\":[{},{}]}",
+                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[1,null]}",
+                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[{\"case\":{"
+                                        "\"id\":\"00\"},\"samples\":null},{}]}"};
+    static const char reason[] =
+        "the worker sent something that is no record of this pair group: a "
+        "look at other cases, or at a wrong time";
+    static const struct expectation expected[] = {{"crash", reason}, {"crash", reason}};
+    static const struct pair pairs[] = {{"none", "0"}};
+    make_pairs(f, pairs, 1, true);
+    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+        struct looker looker = {.enough = 3};
+        supervisor_destroy(&f->supervisor);
+        unlink(text_string(&f->journal_path));
+        setenv(WORKER_VARIABLE, looks[i], 1);
+        make_supervisor(f);
+        assert_true(run_looking(f, &looker));
+        assert_int_equal(looker.asked, 0);
+        assert_journal(f, expected, 2);
+    }
+}
+
+/* The other end: a worker whose supervisor answers a look with something else, or goes away. */
+struct worker {
+    struct os_process *process;
+    struct channel *channel;
+};
+
+static struct worker start_worker(struct fixture *f)
+{
+    struct worker worker = {0};
+    struct text path = {0};
+    assert_true(os_executable_path(&path, &f->error));
+    const char *argv[] = {text_string(&path), "--worker", NULL};
+    struct os_process_params params = {.argv = argv, .log_fd = -1};
+    worker.process = os_process_start(&params, &f->error);
+    assert_non_null(worker.process);
+    text_free(&path);
+    worker.channel = channel_create(os_process_output(worker.process),
+                                    os_process_input(worker.process), &f->error);
+    assert_non_null(worker.channel);
+    return worker;
+}
+
+static json_t *worker_says(struct worker *worker)
+{
+    const char *line;
+    size_t length;
+    struct assay_error error = {0};
+    if (channel_read(worker->channel, 20 * SECOND_NS, &line, &length, &error) != CHANNEL_LINE)
+        return NULL;
+    return json_read(line, length, "line", &error);
+}
+
+static void send_text(struct worker *worker, const char *text)
+{
+    struct assay_error error = {0};
+    assert_true(channel_write(worker->channel, text, strlen(text), &error));
+}
+
+/* Sends the group and reads its first look. */
+static void ask_for_a_look(struct fixture *f, struct worker *worker)
+{
+    json_t *request = plan_group_request(f->plan, 0, false);
+    struct text line = {0};
+    assert_true(json_add_line(&line, request, false, &f->error));
+    send_text(worker, text_string(&line));
+    text_free(&line);
+    json_decref(request);
+    json_t *said = worker_says(worker);
+    assert_string_equal(json_text(said, "tell", ""), "look");
+    assert_int_equal(json_whole(said, "look", 0), 1);
+    assert_int_equal(json_array_size(json_object_get(said, "cases")), 2);
+    json_decref(said);
+}
+
+static void end_worker(struct worker *worker, const char *wanted)
+{
+    const char *how = "is still there";
+    os_process_wait(worker->process, 20 * SECOND_NS, &how);
+    assert_string_equal(how, wanted);
+    channel_destroy(&worker->channel);
+    os_process_destroy(&worker->process);
+}
+
+static void a_worker_takes_no_nonsense_for_an_answer(void **state)
+{
+    struct fixture *f = *state;
+    static const struct pair pairs[] = {{"none", "0.01"}};
+    static const char *const answers[] = {"{\"ask\":\"quit\"}", "more", "{}",
+                                          "{\"ask\":\"more\"}garbage", "[1]"};
+    make_pairs(f, pairs, 1, true);
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        struct worker worker = start_worker(f);
+        ask_for_a_look(f, &worker);
+        send_text(&worker, answers[i]);
+        assert_null(worker_says(&worker));
+        end_worker(&worker, "exited with status 1");
+    }
+    /* More, done, and the records of both; then it takes the next request. */
+    struct worker worker = start_worker(f);
+    ask_for_a_look(f, &worker);
+    send_text(&worker, "{\"ask\":\"more\"}");
+    json_t *said = worker_says(&worker);
+    assert_int_equal(json_whole(said, "look", 0), 2);
+    json_decref(said);
+    send_text(&worker, "{\"ask\":\"done\"}");
+    static const char *const kinds[] = {"samples", "case", "samples", "case"};
+    for (size_t i = 0; i < 4; i++) {
+        said = worker_says(&worker);
+        assert_string_equal(json_text(said, "kind", ""), kinds[i]);
+        json_decref(said);
+    }
+    ask_for_a_look(f, &worker);
+    send_text(&worker, "{\"ask\":\"done\"}");
+    for (size_t i = 0; i < 4; i++)
+        json_decref(worker_says(&worker));
+    send_text(&worker, "{\"ask\":\"quit\"}");
+    end_worker(&worker, "exited with status 0");
+}
+
+/* The pipe's end while a look waits for its answer. */
+static void a_worker_ends_with_its_supervisor(void **state)
+{
+    struct fixture *f = *state;
+    static const struct pair pairs[] = {{"none", "0.01"}};
+    make_pairs(f, pairs, 1, true);
+    struct worker worker = start_worker(f);
+    ask_for_a_look(f, &worker);
+    int input = os_process_input(worker.process);
+    /* In place of our end comes one that nobody reads or writes: the pipe has no writer left. */
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    assert_true(dup2(nothing, input) == input);
+    close(nothing);
+    end_worker(&worker, "exited with status 1");
 }
 
 static void describes_the_builtin_workloads(void **state)
@@ -349,6 +666,13 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(describes_the_builtin_workloads),
         WITH_FIXTURE(faults_cost_their_case_only),
+        WITH_FIXTURE(a_fault_costs_its_group_only),
+        WITH_FIXTURE(looks_reach_the_supervisor),
+        WITH_FIXTURE(without_a_check_nobody_looks),
+        WITH_FIXTURE(looks_without_a_judge_end),
+        WITH_FIXTURE(a_look_at_something_else_is_a_crash),
+        WITH_FIXTURE(a_worker_takes_no_nonsense_for_an_answer),
+        WITH_FIXTURE(a_worker_ends_with_its_supervisor),
         WITH_FIXTURE(garbage_is_a_crash),
         WITH_FIXTURE(what_is_no_json_is_a_crash),
         WITH_FIXTURE(worker_that_cannot_start),

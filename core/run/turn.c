@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/turn.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "result/record.h"
+#include "stats/looks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS INT64_C(1000000000)
+#define INTERRUPTED_NS (2 * SECOND_NS) /* what a running group gets after a signal */
+#define SLICE_NS (SECOND_NS / 5)       /* how often a wait looks for a signal */
+#define LAST_WORDS_NS (5 * SECOND_NS)  /* from a closed pipe, or a last record, to the end */
+
+static bool no_memory(struct assay_error *error)
+{
+    return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a request");
+}
+
+static void records_drop(struct turn *turn)
+{
+    for (size_t i = 0; i < turn->told; i++)
+        json_decref(turn->records[i]);
+    turn->told = turn->line_count = 0;
+    text_clear(&turn->lines);
+}
+
+void turn_free(struct turn *turn)
+{
+    records_drop(turn);
+    json_decref(turn->request);
+    free(turn->items);
+    free(turn->requests);
+    free(turn->records);
+    free(turn->ends);
+    text_free(&turn->line);
+    text_free(&turn->lines);
+    text_free(&turn->reason);
+    *turn = (struct turn){0};
+}
+
+static bool turn_room(struct turn *turn, size_t count)
+{
+    if (count <= turn->room)
+        return true;
+    const struct plan_case **items = realloc(turn->items, count * sizeof(*items));
+    turn->items = items ? items : turn->items;
+    const json_t **requests = realloc(turn->requests, count * sizeof(*requests));
+    turn->requests = requests ? requests : turn->requests;
+    json_t **records = realloc(turn->records, count * sizeof(*records));
+    turn->records = records ? records : turn->records;
+    size_t *ends = realloc(turn->ends, 2 * count * sizeof(*ends));
+    turn->ends = ends ? ends : turn->ends;
+    if (!items || !requests || !records || !ends)
+        return false;
+    turn->room = count;
+    return true;
+}
+
+static void line_keep(struct turn *turn, const char *line, size_t length)
+{
+    text_add_bytes(&turn->lines, line, length);
+    turn->ends[turn->line_count++] = turn->lines.length;
+}
+
+/* Writes the records that the worker could not: `reason` says how it ended. */
+static bool turn_fail(struct turn *turn, enum assay_status status, struct assay_error *error)
+{
+    records_drop(turn);
+    for (size_t i = 0; i < turn->count; i++) {
+        struct record_case record = {.request = turn->requests[i],
+                                     .status = record_status(status),
+                                     .reason = text_string(&turn->reason)};
+        text_clear(&turn->line);
+        if (!record_add_case(&turn->line, &record, error))
+            return false;
+        json_t *tree = json_read(turn->line.data, turn->line.length, "case record", error);
+        if (!tree)
+            return false;
+        line_keep(turn, turn->line.data, turn->line.length);
+        turn->records[turn->told++] = tree;
+    }
+    return true;
+}
+
+static bool turn_died(struct turn *turn, struct assay_error *error)
+{
+    text_add(&turn->reason, "the worker ");
+    link_end(turn->link, LAST_WORDS_NS, &turn->reason);
+    link_add_log(turn->link, &turn->reason);
+    return turn_fail(turn, ASSAY_CRASH, error);
+}
+
+static bool turn_garbage(struct turn *turn, const char *what, struct assay_error *error)
+{
+    text_addf(&turn->reason, "the worker sent something that is no record of this %s: %s",
+              turn->count > 1 ? "pair group" : "case", what);
+    link_end(turn->link, 0, NULL);
+    link_add_log(turn->link, &turn->reason);
+    return turn_fail(turn, ASSAY_CRASH, error);
+}
+
+static bool turn_expired(struct turn *turn, struct assay_error *error)
+{
+    link_end(turn->link, 0, NULL);
+    records_drop(turn);
+    if (turn->stopped)
+        return true;
+    text_add(&turn->reason, "no result within ");
+    number_add(&turn->reason, (double)turn->deadline_ns / 1e9);
+    text_addf(&turn->reason, " s (the %s deadline); its worker was killed",
+              turn->count > 1 ? "pair group's" : "case's");
+    link_add_log(turn->link, &turn->reason);
+    return turn_fail(turn, ASSAY_TIMEOUT, error);
+}
+
+/* The next line within the deadline; a signal shortens it. */
+static enum channel_result turn_receive(struct turn *turn, int64_t *end_ns, const char **line,
+                                        size_t *length, struct assay_error *error)
+{
+    struct assay_clock *clock = clock_monotonic();
+    for (;;) {
+        int64_t now = clock_now(clock);
+        if (turn->interrupted && *turn->interrupted && !turn->stopped) {
+            turn->stopped = true;
+            if (*end_ns - now > INTERRUPTED_NS)
+                *end_ns = now + INTERRUPTED_NS;
+        }
+        int64_t left = *end_ns - now;
+        if (left <= 0)
+            return CHANNEL_LIMIT;
+        enum channel_result result = link_receive(turn->link, left < SLICE_NS ? left : SLICE_NS,
+                                                  line, length, error);
+        if (result != CHANNEL_LIMIT)
+            return result;
+    }
+}
+
+static const char *member_id(const struct turn *turn, size_t index)
+{
+    return json_text(turn->requests[index], "id", "");
+}
+
+enum said { SAID_MORE, SAID_ALL, SAID_GARBAGE };
+
+/* Samples and records come in the order of the members. */
+static enum said take_record(struct turn *turn, json_t *record, const char *line, size_t length,
+                             struct assay_error *what)
+{
+    const char *kind = json_text(record, "kind", "");
+    bool ours = turn->told < turn->count &&
+                strcmp(json_text(record, "id", ""), member_id(turn, turn->told)) == 0;
+    bool has_samples = turn->line_count > 2 * turn->told;
+    if (ours && strcmp(kind, "case") == 0) {
+        /* A line of samples, or an empty one. */
+        if (!has_samples)
+            line_keep(turn, "", 0);
+        line_keep(turn, line, length);
+        turn->records[turn->told++] = json_incref(record);
+        return turn->told == turn->count ? SAID_ALL : SAID_MORE;
+    }
+    if (ours && strcmp(kind, "samples") == 0 && !has_samples) {
+        line_keep(turn, line, length);
+        return SAID_MORE;
+    }
+    assay_fail(what, ASSAY_INTERNAL, "%s",
+               json_text(record, "text", "neither samples nor case, or another id"));
+    return SAID_GARBAGE;
+}
+
+/* The provisional records of a look: one a member, in order. */
+static bool look_read(const struct turn *turn, const json_t *look, json_t **cases, json_t **samples)
+{
+    const json_t *list = json_object_get(look, "cases");
+    if (!json_flag(turn->request, "looks", false) || turn->line_count > 0 ||
+        turn->looks == LOOKS_MOST || json_whole(look, "look", 0) != (int64_t)turn->looks + 1 ||
+        json_array_size(list) != turn->count)
+        return false;
+    for (size_t i = 0; i < turn->count; i++) {
+        const json_t *entry = json_array_get(list, i);
+        cases[i] = json_object_get(entry, "case");
+        samples[i] = json_object_get(entry, "samples");
+        if (strcmp(json_text(cases[i], "id", ""), member_id(turn, i)) != 0 || !samples[i])
+            return false;
+    }
+    return true;
+}
+
+/* Answers a look: after a signal nothing more is worth waiting for. */
+static enum said take_look(struct turn *turn, const json_t *look, struct assay_error *what)
+{
+    static const char more[] = "{\"ask\":\"more\"}", done[] = "{\"ask\":\"done\"}";
+    json_t **cases = malloc(2 * turn->count * sizeof(*cases));
+    enum said said = SAID_GARBAGE;
+    struct assay_error gone = {0};
+    if (!cases) {
+        assay_fail(what, ASSAY_OUT_OF_MEMORY, "no memory to look at its figures");
+    } else if (!look_read(turn, look, cases, cases + turn->count)) {
+        assay_fail(what, ASSAY_INTERNAL, "a look at other cases, or at a wrong time");
+    } else {
+        const struct supervisor_events *events = turn->events;
+        bool signalled = turn->interrupted && *turn->interrupted;
+        bool undecided = !signalled && events && events->wants_more &&
+                         events->wants_more(events->judge_user, turn->plan, turn->items,
+                                            turn->count, cases, cases + turn->count);
+        turn->looks++;
+        /* A worker that is gone meanwhile shows at the next read. */
+        if (undecided)
+            link_answer(turn->link, more, sizeof(more) - 1, &gone);
+        else
+            link_answer(turn->link, done, sizeof(done) - 1, &gone);
+        said = SAID_MORE;
+    }
+    free(cases);
+    return said;
+}
+
+static enum said turn_take(struct turn *turn, const char *line, size_t length,
+                           struct assay_error *what)
+{
+    json_t *record = json_read(line, length, "record", what);
+    enum said said = SAID_GARBAGE;
+    if (record && strcmp(json_text(record, "tell", ""), "look") == 0)
+        said = take_look(turn, record, what);
+    else if (record)
+        said = take_record(turn, record, line, length, what);
+    json_decref(record);
+    return said;
+}
+
+static bool turn_wait(struct turn *turn, struct assay_error *error)
+{
+    struct assay_clock *clock = clock_monotonic();
+    int64_t end_ns = clock_now(clock) + turn->deadline_ns;
+    for (;;) {
+        const char *line;
+        size_t length;
+        struct assay_error what = {0};
+        switch (turn_receive(turn, &end_ns, &line, &length, &what)) {
+        case CHANNEL_LIMIT:
+            return turn_expired(turn, error);
+        case CHANNEL_END:
+            return turn_died(turn, error);
+        case CHANNEL_ERROR:
+            return turn_garbage(turn, what.text, error);
+        case CHANNEL_LINE:
+            break;
+        }
+        int64_t came_ns = clock_now(clock);
+        switch (turn_take(turn, line, length, &what)) {
+        case SAID_MORE:
+            end_ns += clock_now(clock) - came_ns; /* the time of a check is not the worker's */
+            break;
+        case SAID_ALL:
+            return true;
+        case SAID_GARBAGE:
+            return turn_garbage(turn, what.text, error);
+        }
+    }
+}
+
+/* Hands the group to a worker that takes it: one that died idle is replaced, once. */
+static bool turn_send(struct turn *turn, struct assay_error *error)
+{
+    struct link *link = turn->link;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        struct assay_error refused = {0};
+        if (link_ready(link, &refused) &&
+            link_send(link, turn->line.data, turn->line.length, &refused))
+            return true;
+        text_clear(&turn->reason);
+        link_end(link, LAST_WORDS_NS, &turn->reason);
+        if (attempt > 0)
+            assay_fail(error, refused.status, "no worker takes a case: %s%s%s", refused.text,
+                       turn->reason.length ? "; the last one " : "", text_string(&turn->reason));
+    }
+    return false;
+}
+
+/* After these the worker ends by itself, because its device is past use. */
+static bool ends_worker(const struct turn *turn)
+{
+    for (size_t i = 0; i < turn->told; i++) {
+        const char *status = json_text(turn->records[i], "status", "");
+        if (strcmp(status, record_status(ASSAY_TIMEOUT)) == 0 ||
+            strcmp(status, record_status(ASSAY_DEVICE_LOST)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool turn_begin(struct turn *turn, uint32_t group, struct assay_error *error)
+{
+    const struct plan *plan = turn->plan;
+    records_drop(turn);
+    json_decref(turn->request);
+    turn->count = turn->looks = 0;
+    turn->group = group;
+    turn->request = plan_group_request(plan, group, turn->quick);
+    if (!turn->request || !turn_room(turn, plan->groups[group].count))
+        return no_memory(error);
+    const json_t *cases = json_object_get(turn->request, "cases");
+    const struct plan_case *item = plan_group_first(plan, group);
+    for (; item; item = plan_group_next(plan, item), turn->count++) {
+        turn->items[turn->count] = item;
+        turn->requests[turn->count] = cases ? json_array_get(cases, turn->count) : turn->request;
+    }
+    text_clear(&turn->line);
+    return json_add_line(&turn->line, turn->request, false, error);
+}
+
+bool turn_run(struct turn *turn, uint32_t group, int64_t deadline_ns, struct assay_error *error)
+{
+    turn->deadline_ns = deadline_ns;
+    if (!turn_begin(turn, group, error) || !turn_send(turn, error))
+        return false;
+    text_clear(&turn->reason);
+    if (!turn_wait(turn, error))
+        return false;
+    if (ends_worker(turn))
+        link_end(turn->link, LAST_WORDS_NS, NULL);
+    return true;
+}
+
+bool turn_journal(const struct turn *turn, struct journal_writer *journal,
+                  struct assay_error *error)
+{
+    if (turn->lines.failed)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
+    size_t begin = 0;
+    for (size_t i = 0; i < turn->line_count; i++) {
+        size_t length = turn->ends[i] - begin;
+        if (length && !journal_append(journal, turn->lines.data + begin, length, error))
+            return false;
+        begin = turn->ends[i];
+    }
+    return true;
+}

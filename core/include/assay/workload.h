@@ -19,6 +19,7 @@ enum assay_number {
     ASSAY_NUMBER_FP16,
     ASSAY_NUMBER_BF16,
     ASSAY_NUMBER_INT8,
+    ASSAY_NUMBER_INT32,
 };
 
 /* What one execution of a stage does, by construction, not by measurement. */

@@ -47,6 +47,10 @@ char *arena_printf(struct arena *arena, const char *format, ...) ASSAY_PRINTF(2,
 const char *text_nearest(const char *name, const char *const *candidates, size_t count);
 /* Adds "a, b and c". */
 void text_add_list(struct text *text, const char *const *words, size_t count);
+/* Bytes of the well-formed UTF-8 character at `at` (The Unicode Standard, table 3-7), of which
+ * `room` >= 1 bytes may be read: 0 when there is none. In a terminated string `room` may be
+ * SIZE_MAX: the NUL ends it. */
+size_t text_character_bytes(const char *at, size_t room);
 /* Whether `pattern` (with * and ?) matches all of `string`. */
 bool text_glob(const char *pattern, const char *string);
 

@@ -33,7 +33,8 @@ struct turn {
     json_t *request, *record;
     int64_t deadline_ns;
     const volatile int *interrupted;
-    bool stopped; /* by a signal: no record */
+    const struct supervisor_events *events; /* may be NULL */
+    bool stopped;                           /* by a signal: no record */
 };
 
 struct supervisor *supervisor_create(const struct supervisor_params *params,
@@ -187,6 +188,8 @@ static enum channel_result turn_receive(struct turn *turn, int64_t *end_ns, cons
             turn->supervisor->link, left < SLICE_NS ? left : SLICE_NS, line, length, error);
         if (result != CHANNEL_LIMIT)
             return result;
+        if (turn->events && turn->events->waiting)
+            turn->events->waiting(turn->events->user);
     }
 }
 
@@ -312,9 +315,9 @@ static int64_t case_deadline(const struct supervisor *supervisor, const struct p
 }
 
 static bool run_case(struct turn *turn, const struct plan *plan, const struct plan_case *item,
-                     struct journal_writer *journal, const struct supervisor_events *events,
-                     struct assay_error *error)
+                     struct journal_writer *journal, struct assay_error *error)
 {
+    const struct supervisor_events *events = turn->events;
     bool ok = false;
     turn->record = NULL;
     turn->request = plan_case_request(plan, item, turn->supervisor->quick);
@@ -336,7 +339,7 @@ bool supervisor_run(struct supervisor *supervisor, const struct plan *plan,
                     struct journal_writer *journal, const struct supervisor_events *events,
                     const volatile int *interrupted, struct assay_error *error)
 {
-    struct turn turn = {.supervisor = supervisor, .interrupted = interrupted};
+    struct turn turn = {.supervisor = supervisor, .interrupted = interrupted, .events = events};
     size_t total = plan_selected_count(plan), index = 0;
     for (size_t i = 0; i < plan->case_count; i++) {
         const struct plan_case *item = &plan->cases[i];
@@ -347,7 +350,7 @@ bool supervisor_run(struct supervisor *supervisor, const struct plan *plan,
         if (events && events->started)
             events->started(events->user, plan, item, index, total);
         index++;
-        if (!run_case(&turn, plan, item, journal, events, error))
+        if (!run_case(&turn, plan, item, journal, error))
             return false;
     }
     return true;

@@ -48,7 +48,7 @@ struct fixture {
     struct supervisor *supervisor;
     struct catalog *catalog;
     struct plan *plan;
-    size_t started, ended;
+    size_t started, waited, ended;
     struct assay_error error;
 };
 
@@ -131,13 +131,21 @@ static void count_ended(void *user, const struct plan *plan, const struct plan_c
     f->ended++;
 }
 
+static void count_waiting(void *user)
+{
+    struct fixture *f = user;
+    assert_int_equal(f->started, f->ended + 1); /* in the middle of a case */
+    f->waited++;
+}
+
 static bool run_plan(struct fixture *f, const volatile int *interrupted)
 {
     struct journal_writer *journal = journal_create(text_string(&f->journal_path), &f->error);
     assert_non_null(journal);
     static const char header[] = "{\"kind\":\"run\",\"format\":1}";
     assert_true(journal_append(journal, header, sizeof(header) - 1, &f->error));
-    struct supervisor_events events = {.user = f, .started = count_started, .ended = count_ended};
+    struct supervisor_events events = {
+        .user = f, .started = count_started, .waiting = count_waiting, .ended = count_ended};
     bool ok = supervisor_run(f->supervisor, f->plan, journal, &events, interrupted, &f->error);
     journal_writer_destroy(&journal);
     return ok;
@@ -217,6 +225,7 @@ static void faults_cost_their_case_only(void **state)
     assert_true(run_plan(f, NULL));
     assert_int_equal(f->started, 12);
     assert_int_equal(f->ended, 12);
+    assert_true(f->waited >= 1); /* while one hangs for its second */
     assert_journal(f, expected, 12);
 }
 

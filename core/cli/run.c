@@ -207,8 +207,8 @@ static int run_script(struct run *run)
     if (!output_prepare(&run->output, run->choices->directory, run->path, &error))
         return cli_error(&error);
     int status;
-    if (start_worker(run, &error) && load_plan(run, &error) && choose_devices(run, &error) &&
-        begin_journal(run, &error))
+    if (choices_output_check(&run->choices->output, &error) && start_worker(run, &error) &&
+        load_plan(run, &error) && choose_devices(run, &error) && begin_journal(run, &error))
         status = measure(run);
     else
         status = cli_error(&error);

@@ -75,7 +75,16 @@ static bool run_prepare(struct run *run, struct assay_error *error)
 static bool run_sample(struct run *run, struct assay_error *error)
 {
     struct serial_times times;
-    run->sampler = sampler_create(&run->request->budget, error);
+    struct measure_budget budget = run->request->budget;
+    unsigned room = samples_room(&run->serial);
+    if (budget.min_samples > room)
+        return assay_fail(
+            error, ASSAY_INVALID,
+            "min_samples: %u are wanted, but the record of this case holds %u at most",
+            budget.min_samples, room);
+    if (budget.max_samples > room)
+        budget.max_samples = room;
+    run->sampler = sampler_create(&budget, error);
     if (!run->sampler)
         return false;
     while (sampler_wants_warmup(run->sampler)) {

@@ -308,10 +308,10 @@ static bool turn_journal(struct turn *turn, struct journal_writer *journal,
 static int64_t case_deadline(const struct supervisor *supervisor, const struct plan *plan,
                              const struct plan_case *item)
 {
-    int64_t planned = plan->experiments[item->experiment].measure.deadline_ns;
+    const struct plan_measure *measure = &plan->experiments[item->experiment].measure;
     if (supervisor->deadline_ns > 0)
         return supervisor->deadline_ns;
-    return planned > 0 ? planned : DEADLINE_NS;
+    return measure->deadline_ns > 0 ? measure->deadline_ns : DEADLINE_NS + measure->budget_ns;
 }
 
 static bool run_case(struct turn *turn, const struct plan *plan, const struct plan_case *item,

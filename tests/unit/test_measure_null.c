@@ -165,7 +165,7 @@ static void record_parts(void **state)
 static void samples_fit_their_record(void **state)
 {
     struct fixture *f = *state;
-    static const char *const settings[] = {"compute=1000 s", "noise=0.5", NULL};
+    static const char *const settings[] = {"compute", "1000 s", "noise", "0.5", NULL};
     f->budget = (struct measure_budget){
         .target = 1e-9, .budget_ns = INT64_MAX / 2, .max_samples = 1000000};
     assert_true(measure(f, 1, settings));

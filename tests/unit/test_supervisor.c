@@ -52,7 +52,8 @@ static void misbehave(const char *how, const char *request)
             put(block);
         put("\n");
     } else if (strcmp(how, "!twice") == 0) {
-        memcpy(lines + length, lines, (size_t)length + 1);
+        memcpy(lines + length, lines, (size_t)length);
+        lines[2 * length] = '\0';
         put(lines);
     } else if (strcmp(how, "!between") == 0) {
         snprintf(lines, sizeof(lines), "{\"kind\":\"samples\",\"id\":\"%s\",\"series\":{}}\n",

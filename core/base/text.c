@@ -49,7 +49,23 @@ void text_add(struct text *text, const char *string)
 
 void text_add_char(struct text *text, char c)
 {
-    text_add_bytes(text, &c, 1);
+    if (!text_reserve(text, 1))
+        return;
+    text->data[text->length++] = c;
+    text->data[text->length] = '\0';
+}
+
+void text_add_integer(struct text *text, int64_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        digits[--at] = '-';
+    text_add_bytes(text, digits + at, sizeof digits - at);
 }
 
 void text_addv(struct text *text, const char *format, va_list arguments)

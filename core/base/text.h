@@ -20,6 +20,8 @@ struct text {
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t count);
 void text_add_char(struct text *text, char c);
+/* The same as "%lld", several times faster. */
+void text_add_integer(struct text *text, int64_t value);
 void text_addf(struct text *text, const char *format, ...) ASSAY_PRINTF(2, 3);
 void text_addv(struct text *text, const char *format, va_list arguments);
 /* Adds `string` made printable: invalid UTF-8 becomes U+FFFD, control characters (newline, escape,

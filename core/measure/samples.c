@@ -89,7 +89,7 @@ static void add_series(const struct samples *samples, const struct serial *seria
         if (value < 0)
             text_add(out, "null");
         else
-            text_addf(out, "%lld", value);
+            text_add_integer(out, value);
     }
     text_add_char(out, ']');
 }

@@ -165,18 +165,16 @@ static bool add_verdict(struct journal_reader *reader, int64_t judgement, struct
 static bool is_whole(const char *line, size_t length)
 {
     long depth = 0;
-    bool quoted = false;
     for (size_t i = 0; i < length; i++) {
         char c = line[i];
-        if ((unsigned char)c < 0x20)
+        if (c == '"') {
+            for (i++; i < length && line[i] != '"'; i++) {
+                if ((unsigned char)line[i] < 0x20)
+                    return false;
+                i += line[i] == '\\';
+            }
+        } else if ((unsigned char)c < 0x20) {
             return false;
-        if (quoted) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                quoted = false;
-        } else if (c == '"') {
-            quoted = true;
         } else if (c == '{' || c == '[') {
             depth++;
         } else if ((c == '}' || c == ']') && --depth == 0) {

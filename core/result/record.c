@@ -87,7 +87,8 @@ static void add_text_member(struct text *out, const char *name, const char *stri
 
 static void add_whole_member(struct text *out, const json_t *request, const char *name)
 {
-    text_addf(out, ",\"%s\":%lld", name, (long long)json_whole(request, name, 0));
+    add_member(out, name, "", "");
+    text_add_integer(out, json_whole(request, name, 0));
 }
 
 static bool add_tree_member(struct text *out, const json_t *request, const char *name,

@@ -81,6 +81,21 @@ static void cleans(void **state)
     }
 }
 
+static void integers(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_add_integer(&text, INT64_MIN);
+    text_add_char(&text, ' ');
+    text_add_integer(&text, 0);
+    text_add_char(&text, ' ');
+    text_add_integer(&text, -10);
+    text_add_char(&text, ' ');
+    text_add_integer(&text, INT64_MAX);
+    assert_string_equal(text_string(&text), "-9223372036854775808 0 -10 9223372036854775807");
+    text_free(&text);
+}
+
 static void characters(void **state)
 {
     (void)state;
@@ -166,6 +181,7 @@ int main(void)
         cmocka_unit_test(failure_sticks),
         cmocka_unit_test(cleans),
         cmocka_unit_test(characters),
+        cmocka_unit_test(integers),
         cmocka_unit_test(arena_is_aligned_and_zeroed),
         cmocka_unit_test(finds_the_nearest_name),
         cmocka_unit_test(lists),

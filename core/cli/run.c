@@ -106,9 +106,9 @@ static bool load_plan(struct run *run, struct assay_error *error)
     struct plan *plan = script_plan(run->script);
     if (plan_selected_count(plan) == 0) {
         return assay_fail(error, ASSAY_NO_DEVICE,
-                          "nothing was measured: the script has %zu cases, and --filter leaves "
-                          "none; 'assay list %s' shows them",
-                          plan->case_count, run->path);
+                          "nothing was measured: --filter leaves none of the script's %zu "
+                          "case%s; 'assay list %s' shows them",
+                          plan->case_count, plan->case_count == 1 ? "" : "s", run->path);
     }
     return true;
 }

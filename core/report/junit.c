@@ -140,7 +140,7 @@ static void add_output(struct junit *junit, const json_t *record, const char *ex
         add_figures(&body, record);
     }
     text_add(&body, text_string(&judged->noted));
-    text_add(&body, "repeat: ");
+    text_add(&body, "repeat:");
     view_add_command(&junit->view, record, experiment, NULL, &body);
     text_add(&junit->suite, "      <system-out>");
     report_add_escaped(&junit->suite, text_string(&body));

@@ -79,7 +79,7 @@ static void list_message(struct table *table, struct text *section, const char *
 {
     text_add(section, "  ");
     add_lines(section, message, "    ");
-    text_add(section, "      ");
+    text_add(section, "     ");
     view_add_command(&table->view, record, experiment, table->style->script, section);
     text_add_char(section, '\n');
 }
@@ -205,9 +205,10 @@ static void print_unserved(const struct table *table)
         const char *missing = json_text(gpu, "missing", NULL);
         if (missing) {
             text_addf(table->out,
-                      "\nnot measured: the GPU at PCI %s, which no Vulkan driver "
+                      "\nnot measured: the GPU at PCI %s (%04x:%04x), which no Vulkan driver "
                       "serves: ",
-                      json_text(gpu, "address", "?"));
+                      json_text(gpu, "address", "?"), (unsigned)json_whole(gpu, "vendor", 0),
+                      (unsigned)json_whole(gpu, "device", 0));
             text_add_clean(table->out, missing);
             text_add_char(table->out, '\n');
         }

@@ -28,7 +28,8 @@
     "\"help\":\"size\",\"items\":false}],"                                                         \
     "\"stages\":[{\"name\":\"copy\",\"kind\":\"transfer\",\"help\":\"\"}],\"metrics\":[]}],"       \
     "\"devices\":[],\"devices_error\":null,\"pci\":["                                              \
-    "{\"address\":\"0000:01:00.0\",\"missing\":\"install the driver\"}]}\n"
+    "{\"address\":\"0000:01:00.0\",\"vendor\":4318,\"device\":9860,\"missing\":\"install the "     \
+    "driver\"}]}\n"
 #define DEVICE                                                                                     \
     "\"device\":{\"selector\":null,\"name\":\"llvmpipe (LLVM 15)\",\"label\":\"lavapipe\","        \
     "\"class\":\"cpu\"}"
@@ -129,7 +130,8 @@ static void make_table(struct fixture *fixture, const char *const *lines, struct
     "\nnot judged (1)\n"                                                                           \
     "  1: none\n"                                                                                  \
     "      my script.lua:10: copy.item_rate absent (none)\n"                                       \
-    "\nnot measured: the GPU at PCI 0000:01:00.0, which no Vulkan driver serves: install the "     \
+    "\nnot measured: the GPU at PCI 0000:01:00.0 (10de:2684), which no Vulkan driver serves: "     \
+    "install the "                                                                                 \
     "driver\n"                                                                                     \
     "\non lavapipe, a CPU driver: figures are of this CPU, no GPU was measured\n"                  \
     "\njournal: out/journal.jsonl\n"

@@ -12,19 +12,6 @@
 /* Own printing, because jansson prints 0.1 with 17 digits. */
 static bool add_value(struct text *text, const json_t *json, bool sorted, int depth);
 
-static void add_integer(struct text *text, json_int_t value)
-{
-    char digits[24];
-    size_t at = sizeof digits;
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    do
-        digits[--at] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (value < 0)
-        digits[--at] = '-';
-    text_add_bytes(text, digits + at, sizeof digits - at);
-}
-
 void json_add_real(struct text *text, double value)
 {
     size_t before = text->length;
@@ -148,7 +135,7 @@ static bool add_value(struct text *text, const json_t *json, bool sorted, int de
         json_add_string(text, json_string_value(json), json_string_length(json));
         return true;
     case JSON_INTEGER:
-        add_integer(text, json_integer_value(json));
+        text_add_integer(text, json_integer_value(json));
         return true;
     case JSON_REAL:
         json_add_real(text, json_real_value(json));

@@ -36,7 +36,7 @@ bool number_parse(const char *text, const char **end, double *value)
 void number_add(struct text *text, double value)
 {
     if (fabs(value) < 1e15 && value == rint(value) && (value != 0 || !signbit(value))) {
-        text_addf(text, "%lld", (long long)value);
+        text_add_integer(text, (int64_t)value);
         return;
     }
     char digits[40];

@@ -32,7 +32,7 @@ static const char *const *unit_names(struct dimension d)
 static void add_number(struct text *text, const struct option_value *value)
 {
     if (value->kind == ASSAY_OPTION_INTEGER)
-        text_addf(text, "%lld", (long long)value->as.integer);
+        text_add_integer(text, value->as.integer);
     else
         number_add(text, value->as.real);
 }

@@ -27,6 +27,9 @@ void os_path_stem(struct text *out, const char *path);
 /* $XDG_CACHE_HOME/assay or $HOME/.cache/assay; false when neither variable is set and absolute. */
 bool os_cache_directory(struct text *out);
 bool os_executable_path(struct text *out, struct assay_error *error);
+/* What a user types to run this program again from here: its name when $PATH finds it, else its
+ * path (relative where it lies below the working directory). */
+void os_executable_command(struct text *out);
 /* Where the GLSL that comes with assay is: $ASSAY_SHADER_DIR, the install tree beside the
  * executable, else the source tree it was built from. */
 bool os_shader_directory(struct text *out, struct assay_error *error);

@@ -221,6 +221,47 @@ bool os_executable_path(struct text *out, struct assay_error *error)
     return true;
 }
 
+/* Whether the first `name` in $PATH is the file `path`. */
+static bool found_in_path(const char *name, const char *path)
+{
+    const char *at = getenv("PATH");
+    while (at && *at) {
+        size_t length = strcspn(at, ":");
+        struct text candidate = {0};
+        text_add_bytes(&candidate, at, length);
+        text_addf(&candidate, "/%s", name);
+        char *real = realpath(text_string(&candidate), NULL);
+        bool there = access(text_string(&candidate), X_OK) == 0;
+        bool same = real && strcmp(real, path) == 0;
+        free(real);
+        text_free(&candidate);
+        if (there)
+            return same;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+void os_executable_command(struct text *out)
+{
+    struct text path = {0}, name = {0};
+    struct assay_error none = {0};
+    char here[4096];
+    if (!os_executable_path(&path, &none))
+        text_add(&path, "assay");
+    const char *whole = text_string(&path), *slash = strrchr(whole, '/');
+    size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    bool below = length > 1 && strncmp(whole, here, length) == 0 && whole[length] == '/';
+    const char *rest = below ? whole + length + 1 : whole;
+    if (slash && found_in_path(slash + 1, whole))
+        text_add(&name, slash + 1);
+    else /* a file in the working directory itself is no command without "./" */
+        text_addf(&name, "%s%s", below && !strchr(rest, '/') ? "./" : "", rest);
+    text_add(out, text_string(&name));
+    text_free(&path);
+    text_free(&name);
+}
+
 bool os_shader_directory(struct text *out, struct assay_error *error)
 {
     const char *given = getenv("ASSAY_SHADER_DIR");

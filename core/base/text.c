@@ -49,7 +49,23 @@ void text_add(struct text *text, const char *string)
 
 void text_add_char(struct text *text, char c)
 {
-    text_add_bytes(text, &c, 1);
+    if (!text_reserve(text, 1))
+        return;
+    text->data[text->length++] = c;
+    text->data[text->length] = '\0';
+}
+
+void text_add_integer(struct text *text, int64_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        digits[--at] = '-';
+    text_add_bytes(text, digits + at, sizeof digits - at);
 }
 
 void text_addv(struct text *text, const char *format, va_list arguments)
@@ -83,33 +99,29 @@ void text_addf(struct text *text, const char *format, ...)
     va_end(arguments);
 }
 
-/* Length of the valid UTF-8 sequence at `s`, 0 when it is not one. Stops at the NUL by itself: it
- * is no continuation byte. */
-static size_t sequence_length(const unsigned char *s)
+size_t text_character_bytes(const char *at, size_t room)
 {
+    const unsigned char *s = (const unsigned char *)at;
     if (s[0] < 0x80)
         return 1;
-    if (s[0] >= 0xC2 && s[0] <= 0xDF)
-        return (s[1] & 0xC0) == 0x80 ? 2 : 0;
-    if (s[0] >= 0xE0 && s[0] <= 0xEF) {
-        unsigned char low = s[0] == 0xE0 ? 0xA0 : 0x80;  /* no overlong forms */
-        unsigned char high = s[0] == 0xED ? 0x9F : 0xBF; /* no surrogates */
-        return s[1] >= low && s[1] <= high && (s[2] & 0xC0) == 0x80 ? 3 : 0;
-    }
-    if (s[0] >= 0xF0 && s[0] <= 0xF4) {
-        unsigned char low = s[0] == 0xF0 ? 0x90 : 0x80;
-        unsigned char high = s[0] == 0xF4 ? 0x8F : 0xBF; /* nothing over U+10FFFF */
-        return s[1] >= low && s[1] <= high && (s[2] & 0xC0) == 0x80 && (s[3] & 0xC0) == 0x80 ? 4
-                                                                                             : 0;
-    }
-    return 0;
+    if (s[0] < 0xC2 || s[0] > 0xF4)
+        return 0;
+    size_t count = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    unsigned char low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80;  /* no overlong forms */
+    unsigned char high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF; /* no surrogates */
+    if (room < count || s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i < count; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    return count;
 }
 
 void text_add_clean(struct text *text, const char *string)
 {
     const unsigned char *s = (const unsigned char *)string;
     while (*s) {
-        size_t length = sequence_length(s);
+        size_t length = text_character_bytes((const char *)s, SIZE_MAX);
         if (length == 0) {
             text_add(text, "\xEF\xBF\xBD");
             s++;

@@ -20,6 +20,8 @@ struct text {
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t count);
 void text_add_char(struct text *text, char c);
+/* The same as "%lld", several times faster. */
+void text_add_integer(struct text *text, int64_t value);
 void text_addf(struct text *text, const char *format, ...) ASSAY_PRINTF(2, 3);
 void text_addv(struct text *text, const char *format, va_list arguments);
 /* Adds `string` made printable: invalid UTF-8 becomes U+FFFD, control characters (newline, escape,
@@ -47,6 +49,10 @@ char *arena_printf(struct arena *arena, const char *format, ...) ASSAY_PRINTF(2,
 const char *text_nearest(const char *name, const char *const *candidates, size_t count);
 /* Adds "a, b and c". */
 void text_add_list(struct text *text, const char *const *words, size_t count);
+/* Bytes of the well-formed UTF-8 character at `at` (The Unicode Standard, table 3-7), of which
+ * `room` >= 1 bytes may be read: 0 when there is none. In a terminated string `room` may be
+ * SIZE_MAX: the NUL ends it. */
+size_t text_character_bytes(const char *at, size_t room);
 /* Whether `pattern` (with * and ?) matches all of `string`. */
 bool text_glob(const char *pattern, const char *string);
 

@@ -58,8 +58,9 @@ static char *words_buffer(void)
 
 static void append(char *buffer, const char *more)
 {
-    size_t used = strlen(buffer);
-    snprintf(buffer + used, WORDS_BYTES - used, "%s", more);
+    size_t used = strlen(buffer), count = strnlen(more, WORDS_BYTES - 1 - used);
+    memcpy(buffer + used, more, count);
+    buffer[used + count] = '\0';
 }
 
 static void append_power(char *buffer, const char *separator, const char *symbol, int exponent)

@@ -140,7 +140,8 @@ static int check_journal(struct check *check, const char *journal)
 {
     struct assay_error error = {0};
     int status;
-    if (read_run(check, journal, &error) && load(check, &error)) {
+    if (choices_output_check(&check->choices->output, &error) && read_run(check, journal, &error) &&
+        load(check, &error)) {
         open_writer(check);
         struct judgement_params params = {
             .journal = text_string(&check->journal),

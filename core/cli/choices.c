@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/choices.h"
 
+#include "base/os.h"
 #include "base/units.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PLAIN_WIDTH 120 /* of a report that does not go to a terminal */
@@ -124,6 +127,35 @@ bool choices_output_take(struct choices_output *choices, const char *name, const
     if (strcmp(name, "color") == 0)
         return arguments_choice(name, value, colors, &choices->color, error);
     return false;
+}
+
+/* A file is written beside and renamed (os_file_write_atomic): its directory must take it. */
+static bool check_report(const char *option, const char *path, struct assay_error *error)
+{
+    struct stat status;
+    struct text directory = {0};
+    const char *reason = NULL;
+    bool there = stat(path, &status) == 0;
+    os_path_directory(&directory, path);
+    if (!*path)
+        reason = "a file's name is wanted";
+    else if (there && S_ISDIR(status.st_mode))
+        reason = strerror(EISDIR);
+    else if (there && !S_ISREG(status.st_mode))
+        reason = access(path, W_OK) == 0 ? NULL : strerror(errno);
+    else if (access(text_string(&directory), W_OK | X_OK) != 0)
+        reason = strerror(errno);
+    text_free(&directory);
+    return !reason ||
+           assay_fail(error, ASSAY_INVALID, "--%s: cannot write '%s': %s", option, path, reason);
+}
+
+bool choices_output_check(const struct choices_output *choices, struct assay_error *error)
+{
+    if (choices->json && strcmp(choices->json, "-") != 0 &&
+        !check_report("json", choices->json, error))
+        return false;
+    return !choices->junit || check_report("junit", choices->junit, error);
 }
 
 const char *choices_output_inconclusive(const struct choices_output *choices)

@@ -66,6 +66,8 @@ void choices_output_init(struct choices_output *choices);
 /* False with an empty error: not an option of this set. */
 bool choices_output_take(struct choices_output *choices, const char *name, const char *value,
                          struct assay_error *error);
+/* Whether the files can be written, before anything is measured for them. ASSAY_INVALID. */
+bool choices_output_check(const struct choices_output *choices, struct assay_error *error);
 /* Colours and width of what goes to stdout. */
 struct report_style choices_output_style(const struct choices_output *choices);
 /* "pass", "fail" or NULL for the third status. */

@@ -56,27 +56,44 @@ static void cut(struct text *text, size_t columns)
     }
 }
 
-static void started(void *user, const struct plan *plan, const struct plan_case *item, size_t index,
-                    size_t total)
+static void draw(struct progress *progress)
 {
-    struct progress *progress = user;
-    progress->total = total;
-    int64_t now_ns = clock_now(clock_monotonic());
-    if (!progress->enabled || !progress->terminal ||
-        (progress->drawn_ns && now_ns - progress->drawn_ns < REDRAW_NS))
-        return;
-    progress->drawn_ns = now_ns;
     struct text line = {0}, all = {0};
-    text_addf(&line, "%zu/%zu ", index + 1, total);
-    text_add_clean(&line, plan->experiments[item->experiment].name);
+    progress->pending = false;
+    text_addf(&line, "%zu/%zu ", progress->index + 1, progress->total);
+    text_add_clean(&line, progress->plan->experiments[progress->item->experiment].name);
     text_add(&line, ": ");
-    plan_case_label(plan, item, false, &line);
+    plan_case_label(progress->plan, progress->item, false, &line);
     if (!line.failed)
         cut(&line, progress->width - 1);
     text_addf(&all, "\r%s\033[K", text_string(&line));
     put(&all);
     text_free(&line);
     text_free(&all);
+}
+
+static void started(void *user, const struct plan *plan, const struct plan_case *item, size_t index,
+                    size_t total)
+{
+    struct progress *progress = user;
+    int64_t now_ns = clock_now(clock_monotonic());
+    progress->index = index;
+    progress->total = total;
+    progress->plan = plan;
+    progress->item = item;
+    progress->pending = progress->enabled && progress->terminal;
+    if (!progress->pending || (progress->drawn_ns && now_ns - progress->drawn_ns < REDRAW_NS))
+        return;
+    progress->drawn_ns = now_ns;
+    draw(progress);
+}
+
+/* A case that followed a fast one too soon for the line, but is slow itself. */
+static void waiting(void *user)
+{
+    struct progress *progress = user;
+    if (progress->pending)
+        draw(progress);
 }
 
 static void ended(void *user, const struct plan *plan, const struct plan_case *item,
@@ -101,5 +118,6 @@ static void ended(void *user, const struct plan *plan, const struct plan_case *i
 
 struct supervisor_events progress_events(struct progress *progress)
 {
-    return (struct supervisor_events){.user = progress, .started = started, .ended = ended};
+    return (struct supervisor_events){
+        .user = progress, .started = started, .waiting = waiting, .ended = ended};
 }

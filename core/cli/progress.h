@@ -12,7 +12,10 @@ struct progress {
     unsigned width;
     int64_t drawn_ns;    /* when the line was drawn last */
     size_t ended, every; /* plain lines: one in so many cases */
-    size_t total;
+    size_t index, total;
+    const struct plan *plan; /* of the case that runs */
+    const struct plan_case *item;
+    bool pending; /* it is not on the line yet */
 };
 
 void progress_init(struct progress *progress, enum progress_choice choice, size_t total);

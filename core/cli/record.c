@@ -2,6 +2,7 @@
 #include "cli/record.h"
 
 #include "base/json.h"
+#include "base/os.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,10 @@ static json_t *words_json(const char *const *words, size_t count)
 static json_t *command_json(int argc, char **argv)
 {
     json_t *array = words_json((const char *const *)argv, (size_t)argc);
-    json_array_insert_new(array, 0, json_string("assay"));
+    struct text program = {0};
+    os_executable_command(&program);
+    json_array_insert_new(array, 0, json_clean_string(text_string(&program)));
+    text_free(&program);
     return array;
 }
 

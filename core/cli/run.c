@@ -106,9 +106,9 @@ static bool load_plan(struct run *run, struct assay_error *error)
     struct plan *plan = script_plan(run->script);
     if (plan_selected_count(plan) == 0) {
         return assay_fail(error, ASSAY_NO_DEVICE,
-                          "nothing was measured: the script has %zu cases, and --filter leaves "
-                          "none; 'assay list %s' shows them",
-                          plan->case_count, run->path);
+                          "nothing was measured: --filter leaves none of the script's %zu "
+                          "case%s; 'assay list %s' shows them",
+                          plan->case_count, plan->case_count == 1 ? "" : "s", run->path);
     }
     return true;
 }
@@ -222,8 +222,8 @@ static int run_script(struct run *run)
     if (!output_prepare(&run->output, run->choices->directory, run->path, &error))
         return cli_error(&error);
     int status;
-    if (start_worker(run, &error) && load_plan(run, &error) && choose_devices(run, &error) &&
-        begin_journal(run, &error))
+    if (choices_output_check(&run->choices->output, &error) && start_worker(run, &error) &&
+        load_plan(run, &error) && choose_devices(run, &error) && begin_journal(run, &error))
         status = measure(run);
     else
         status = cli_error(&error);

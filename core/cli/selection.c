@@ -23,8 +23,10 @@ size_t selection_add_unserved(const json_t *found, const char *prefix, struct te
     {
         const char *missing = json_text(gpu, "missing", NULL);
         if (missing) {
-            text_addf(out, "%sthe GPU at PCI %s is served by no Vulkan driver: ", prefix,
-                      json_text(gpu, "address", "?"));
+            text_addf(out,
+                      "%sthe GPU at PCI %s (%04x:%04x) is served by no Vulkan driver: ", prefix,
+                      json_text(gpu, "address", "?"), (unsigned)json_whole(gpu, "vendor", 0),
+                      (unsigned)json_whole(gpu, "device", 0));
             text_add_clean(out, missing);
             text_add_char(out, '\n');
             count++;

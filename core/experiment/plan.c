@@ -20,6 +20,8 @@ struct plan_inside {
     struct group_key *keys; /* of the groups of the last experiment, when it has a pair axis */
     size_t key_room;        /* a power of two; open addressing */
     size_t key_count;
+    uint32_t *names; /* the same for experiments, by name */
+    size_t name_count;
     struct text canonical; /* reused */
 };
 
@@ -58,6 +60,7 @@ void plan_destroy(struct plan **plan)
     free(inside->plan.groups);
     free(inside->slots);
     free(inside->keys);
+    free(inside->names);
     text_free(&inside->canonical);
     free(inside);
     *plan = NULL;
@@ -93,18 +96,56 @@ static const char *const *copy_names(struct arena *arena, const char *const *nam
     return copy;
 }
 
+static uint64_t id_word(const struct hash128 *id)
+{
+    uint64_t word;
+    memcpy(&word, id->bytes, sizeof(word));
+    return word;
+}
+
+/* Where the experiment of this name is, or would be. */
+static size_t name_slot(const struct plan_inside *inside, const char *name)
+{
+    struct hash128 hash = hash_bytes(name, strlen(name));
+    size_t mask = inside->name_count - 1, slot = (size_t)id_word(&hash) & mask;
+    while (inside->names[slot] &&
+           strcmp(inside->plan.experiments[inside->names[slot] - 1].name, name) != 0)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+/* Room for one more name. */
+static bool names_grow(struct plan_inside *inside)
+{
+    if (inside->plan.experiment_count >= UINT32_MAX - 1)
+        return false;
+    if (inside->plan.experiment_count * 2 < inside->name_count)
+        return true;
+    size_t count = inside->name_count ? inside->name_count * 2 : 16;
+    uint32_t *names = calloc(count, sizeof(*names));
+    if (!names)
+        return false;
+    free(inside->names);
+    inside->names = names;
+    inside->name_count = count;
+    for (size_t i = 0; i < inside->plan.experiment_count; i++)
+        names[name_slot(inside, inside->plan.experiments[i].name)] = (uint32_t)i + 1;
+    return true;
+}
+
 bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experiment,
                          struct assay_error *error)
 {
     struct plan_inside *inside = (struct plan_inside *)plan;
-    for (size_t i = 0; i < plan->experiment_count; i++) {
-        const struct plan_experiment *other = &plan->experiments[i];
-        if (strcmp(other->name, experiment->name) == 0)
-            return assay_fail(
-                error, ASSAY_INVALID,
-                "there is an experiment of the name '%s' already, at %s:%d; give each "
-                "a name of its own",
-                experiment->name, other->script, other->line);
+    if (!names_grow(inside))
+        return no_memory(error);
+    size_t slot = name_slot(inside, experiment->name);
+    if (inside->names[slot]) {
+        const struct plan_experiment *other = &plan->experiments[inside->names[slot] - 1];
+        return assay_fail(error, ASSAY_INVALID,
+                          "there is an experiment of the name '%s' already, at %s:%d; give each "
+                          "a name of its own",
+                          experiment->name, other->script, other->line);
     }
     void *array = plan->experiments;
     if (!reserve(&array, &inside->experiment_room, plan->experiment_count, sizeof(*experiment)))
@@ -125,6 +166,7 @@ bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experi
     if (inside->keys)
         memset(inside->keys, 0, inside->key_room * sizeof(*inside->keys));
     plan->experiments[plan->experiment_count++] = copy;
+    inside->names[slot] = (uint32_t)plan->experiment_count;
     return true;
 }
 
@@ -229,13 +271,6 @@ bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, 
                          struct assay_error *error)
 {
     return add_canonical(plan, item, NULL, out, error);
-}
-
-static uint64_t id_word(const struct hash128 *id)
-{
-    uint64_t word;
-    memcpy(&word, id->bytes, sizeof(word));
-    return word;
 }
 
 /* The case's seed follows from the id, byte order aside. */

@@ -2,6 +2,8 @@
 /* What is asked of the worker. */
 #include "experiment/plan.h"
 
+#include "base/json.h"
+
 static json_t *settings_to_json(const struct plan_case *item)
 {
     json_t *set = json_object();
@@ -49,13 +51,14 @@ json_t *plan_case_request(const struct plan *plan, const struct plan_case *item,
     char hex[HASH_HEX_BYTES];
     hash_hex(&item->id, hex);
     return json_pack(
-        "{s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:o, s:s?, s:{s:s, s:s*}, s:I, s:I, s:I, s:o, s:b, "
+        "{s:s, s:s, s:o, s:i, s:s, s:s, s:s, s:o, s:o, s:{s:s, s:s*}, s:I, s:I, s:I, s:o, s:b, "
         "s:o}",
-        "ask", "case", "experiment", experiment->name, "script", experiment->script, "line",
-        experiment->line, "id", hex, "workload", item->workload->name, "version",
-        item->workload->version, "set", settings_to_json(item), "device", device, "schedule",
-        "name", "serial", "queues", experiment->queues, "replica", (json_int_t)item->replica,
-        "seed", (json_int_t)plan->seed, "case_seed", (json_int_t)item->seed, "pair",
+        "ask", "case", "experiment", experiment->name, "script",
+        json_clean_string(experiment->script), "line", experiment->line, "id", hex, "workload",
+        item->workload->name, "version", item->workload->version, "set", settings_to_json(item),
+        "device", device ? json_clean_string(device) : json_null(), "schedule", "name", "serial",
+        "queues", experiment->queues, "replica", (json_int_t)item->replica, "seed",
+        (json_int_t)plan->seed, "case_seed", (json_int_t)item->seed, "pair",
         pair_to_json(plan, item->group), "quick", (int)quick, "measure",
         measure_to_json(&experiment->measure, quick));
 }

@@ -143,10 +143,31 @@ static bool look(struct run *run, struct measure_result *results, struct assay_e
     return good;
 }
 
+/* All members take as many samples as the record of the one with the most columns holds. */
+static bool fit_record(struct run *run, struct measure_budget *budget, struct assay_error *error)
+{
+    for (size_t i = 0; i < run->alive; i++) {
+        unsigned room = samples_room(&run->taking_part[i]->serial);
+        if (budget->min_samples > room) {
+            assay_fail(error, ASSAY_INVALID,
+                       "min_samples: %u are wanted, but the record of this case holds %u at most",
+                       budget->min_samples, room);
+            fail_all(run, run->taking_part[i], error);
+            return false;
+        }
+        if (budget->max_samples > room)
+            budget->max_samples = room;
+    }
+    return true;
+}
+
 static bool sample(struct run *run, struct measure_result *results, struct assay_error *error)
 {
     struct assay_error cause = {0};
-    run->sampler = sampler_create(&run->group->budget, run->alive, &cause);
+    struct measure_budget budget = run->group->budget;
+    if (!fit_record(run, &budget, &cause))
+        return false;
+    run->sampler = sampler_create(&budget, run->alive, &cause);
     bool good = run->sampler;
     for (uint64_t n = 0; good && sampler_wants_warmup(run->sampler); n++) {
         if (!turn(run, n, member_warm))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/samples.h"
 
+#include "base/channel.h"
 #include "base/units.h"
 #include "stats/quantile.h"
 
@@ -9,6 +10,9 @@
 
 enum column { COLUMN_TIME, COLUMN_SUBMIT, COLUMN_DEVICE, COLUMN_CPU, COLUMN_STAGES };
 
+#define NUMBER_BYTES 20  /* of an int64_t with its comma, as text */
+#define HEAD_BYTES 65536 /* of a record beside its numbers, by far */
+
 static const char too_short[] = "0 ns: too short for the clock";
 static const char too_few[] = "read in too few batches for an interval";
 #define VALUES_MIN 6
@@ -16,6 +20,11 @@ static const char too_few[] = "read in too few batches for an interval";
 static size_t row_width(const struct serial *serial)
 {
     return COLUMN_STAGES + 2 * (size_t)serial->count;
+}
+
+unsigned samples_room(const struct serial *serial)
+{
+    return (unsigned)((CHANNEL_LINE_BYTES - HEAD_BYTES) / (row_width(serial) * NUMBER_BYTES));
 }
 
 bool samples_add(struct samples *samples, const struct serial *serial,
@@ -80,7 +89,7 @@ static void add_series(const struct samples *samples, const struct serial *seria
         if (value < 0)
             text_add(out, "null");
         else
-            text_addf(out, "%lld", value);
+            text_add_integer(out, value);
     }
     text_add_char(out, ']');
 }

@@ -19,6 +19,8 @@ void samples_free(struct samples *samples);
 /* {"time":[...],"copy.time":[...],...}: what could be measured. */
 void samples_add_series(const struct samples *samples, const struct serial *serial,
                         struct text *out);
+/* How many samples a record can hold: its line has a limited length. */
+unsigned samples_room(const struct serial *serial);
 /* All metrics but the workload's extras. */
 bool samples_metrics(const struct samples *samples, const struct serial *serial, double confidence,
                      struct metric_set *set, struct assay_error *error);

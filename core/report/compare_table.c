@@ -104,7 +104,8 @@ static bool list_undecided(struct table *table, const struct compare_pair *pair,
     struct text text = {0};
     label(table, SIDE_B, pair->b, &text);
     text_addf(&text, ": %s", one->a.name);
-    bool good = groups_add(&table->undecided, one->why, text_string(&text), error);
+    bool good = groups_add(&table->undecided, table->walk.views[SIDE_B].arena, one->why,
+                           text_string(&text), error);
     text_free(&text);
     return good;
 }
@@ -123,7 +124,8 @@ static bool list_other(struct table *table, const struct compare_pair *pair,
     bool good = true;
     label(table, SIDE_B, pair->b, &text);
     if (!pair->broken) {
-        good = groups_add(&table->not_compared, pair->reason, text_string(&text), error);
+        good = groups_add(&table->not_compared, table->walk.views[SIDE_B].arena, pair->reason,
+                          text_string(&text), error);
     } else if (more(table, &table->broken_count)) {
         text_addf(&table->broken, "  %s: ", text_string(&text));
         text_add_clean(&table->broken, pair->reason);
@@ -305,8 +307,6 @@ bool compare_table(const struct compare_source *source, const struct report_styl
     text_free(&table.broken);
     text_free(&table.lone[SIDE_A]);
     text_free(&table.lone[SIDE_B]);
-    groups_free(&table.undecided);
-    groups_free(&table.not_compared);
     compare_walk_close(&table.walk);
     return good;
 }

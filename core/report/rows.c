@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define NO_DEVICE "none"
@@ -13,7 +12,7 @@ static bool no_memory(struct assay_error *error)
     return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the report");
 }
 
-bool groups_add(struct groups *groups, const char *reason, const char *example,
+bool groups_add(struct groups *groups, struct arena *arena, const char *reason, const char *example,
                 struct assay_error *error)
 {
     for (size_t i = 0; i < groups->count; i++) {
@@ -27,22 +26,12 @@ bool groups_add(struct groups *groups, const char *reason, const char *example,
         return true;
     }
     struct group *group = &groups->items[groups->count];
-    *group = (struct group){.reason = strdup(reason), .example = strdup(example), .count = 1};
-    if (!group->reason || !group->example) {
-        free(group->reason);
-        free(group->example);
+    *group = (struct group){
+        .reason = arena_copy(arena, reason), .example = arena_copy(arena, example), .count = 1};
+    if (!group->reason || !group->example)
         return no_memory(error);
-    }
     groups->count++;
     return true;
-}
-
-void groups_free(struct groups *groups)
-{
-    for (size_t i = 0; i < groups->count; i++) {
-        free(groups->items[i].reason);
-        free(groups->items[i].example);
-    }
 }
 
 void groups_print(const struct groups *groups, const char *title, struct text *out)

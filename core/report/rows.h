@@ -9,9 +9,9 @@
 
 #define GROUPS_MAX 32
 
-/* What has one reason: skips, unjudged bounds, undecided comparisons. */
+/* What has one reason: skips, unjudged bounds, undecided comparisons; strings in an arena. */
 struct group {
-    char *reason, *example;
+    const char *reason, *example;
     size_t count;
 };
 
@@ -20,9 +20,8 @@ struct groups {
     size_t count, others;
 };
 
-bool groups_add(struct groups *groups, const char *reason, const char *example,
+bool groups_add(struct groups *groups, struct arena *arena, const char *reason, const char *example,
                 struct assay_error *error);
-void groups_free(struct groups *groups);
 /* Nothing when there are none. */
 void groups_print(const struct groups *groups, const char *title, struct text *out);
 

@@ -270,7 +270,10 @@ void view_add_command(const struct view *view, const json_t *record, const char 
                       const char *script, struct text *out)
 {
     const json_t *recorded = json_object_get(view->run, "script");
-    text_add(out, "assay run");
+    const json_t *command = json_object_get(view->run, "command");
+    const char *program = json_string_value(json_array_get(command, 0));
+    add_word(out, program ? program : "assay");
+    text_add(out, " run");
     add_word(out, script ? script : json_text(recorded, "path", "SCRIPT"));
     if (record) {
         text_addf(out, " --case %.*s", COMMAND_ID_DIGITS, json_text(record, "id", ""));

@@ -86,7 +86,10 @@ static bool take_member(struct scan *scan, const char *const *members, json_t *p
     if (!name)
         return true;
     json_t *parsed = json_loadb(value, (size_t)(scan->at - value), JSON_DECODE_ANY, NULL);
-    return parsed && json_object_set_new(part, name, parsed) == 0;
+    if (parsed && json_object_set_new(part, name, parsed) == 0)
+        return true;
+    scan->at = value;
+    return false;
 }
 
 static bool take_members(struct scan *scan, const char *const *members, json_t *part)

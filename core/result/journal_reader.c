@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FIRST_BUFFER_BYTES (256 * 1024)
@@ -164,18 +165,16 @@ static bool add_verdict(struct journal_reader *reader, int64_t judgement, struct
 static bool is_whole(const char *line, size_t length)
 {
     long depth = 0;
-    bool quoted = false;
     for (size_t i = 0; i < length; i++) {
         char c = line[i];
-        if ((unsigned char)c < 0x20)
+        if (c == '"') {
+            for (i++; i < length && line[i] != '"'; i++) {
+                if ((unsigned char)line[i] < 0x20)
+                    return false;
+                i += line[i] == '\\';
+            }
+        } else if ((unsigned char)c < 0x20) {
             return false;
-        if (quoted) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                quoted = false;
-        } else if (c == '"') {
-            quoted = true;
         } else if (c == '{' || c == '[') {
             depth++;
         } else if ((c == '}' || c == ']') && --depth == 0) {
@@ -327,8 +326,7 @@ static bool index_file(struct journal_reader *reader, struct assay_error *error)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            good = assay_fail(error, errno == EISDIR ? ASSAY_INVALID : ASSAY_SYSTEM,
-                              "cannot read %s: %s", reader->path, strerror(errno));
+            good = error_fail_errno(error, "cannot read %s", reader->path);
         if (got <= 0)
             break;
         size_t searched = window.held;
@@ -340,6 +338,19 @@ static bool index_file(struct journal_reader *reader, struct assay_error *error)
         reader->damaged++; /* an unfinished tail */
     free(window.bytes);
     return good;
+}
+
+/* Records are read where they stand, so it must be a file. */
+static bool check_kind(const struct journal_reader *reader, struct assay_error *error)
+{
+    struct stat status;
+    if (fstat(reader->fd, &status) != 0)
+        return error_fail_errno(error, "cannot read %s", reader->path);
+    if (!S_ISREG(status.st_mode))
+        return assay_fail(error, ASSAY_INVALID, "%s is no journal: it is %s, not a file",
+                          reader->path,
+                          S_ISDIR(status.st_mode) ? "a directory" : "a device or a pipe");
+    return true;
 }
 
 static bool check_run(const struct journal_reader *reader, struct assay_error *error)
@@ -368,13 +379,13 @@ struct journal_reader *journal_read(const char *path, struct assay_error *error)
         no_memory(error);
         goto fail;
     }
-    reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a FIFO would block */
     if (reader->fd < 0) {
         assay_fail(error, errno == EIO ? ASSAY_SYSTEM : ASSAY_INVALID, "cannot read %s: %s", path,
                    strerror(errno));
         goto fail;
     }
-    if (!index_file(reader, error) || !check_run(reader, error))
+    if (!check_kind(reader, error) || !index_file(reader, error) || !check_run(reader, error))
         goto fail;
     return reader;
 fail:
@@ -448,9 +459,15 @@ static json_t *read_record(struct journal_reader *reader, struct place place,
         }
         held += (size_t)got;
     }
-    json_t *record = members ? journal_part(bytes, place.length, members, reader->path, error)
-                             : json_read(bytes, place.length, reader->path, error);
+    struct assay_error why = {0};
+    json_t *record = members ? journal_part(bytes, place.length, members, reader->path, &why)
+                             : json_read(bytes, place.length, reader->path, &why);
     free(bytes);
+    if (!record && why.status == ASSAY_SYSTEM) /* JSON that is none; the file itself was readable */
+        assay_fail(error, ASSAY_INVALID, "%s (the line begins at byte %llu of the file)", why.text,
+                   (unsigned long long)place.offset + 1);
+    else if (!record && error)
+        *error = why;
     return record;
 }
 

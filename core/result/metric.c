@@ -274,7 +274,8 @@ void metric_set_add_json(const struct metric_set *set, struct text *out)
             add_number(out, ",\"value\":", metric->value);
             add_number(out, ",\"low\":", metric->low);
             add_number(out, ",\"high\":", metric->high);
-            text_addf(out, ",\"n\":%zu", metric->n);
+            text_add(out, ",\"n\":");
+            text_add_integer(out, (int64_t)metric->n);
         }
         text_add_char(out, '}');
     }

@@ -5,30 +5,6 @@
 
 #include <string.h>
 
-/* Length of the valid UTF-8 sequence at `s`, 0 when there is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-    size_t length;
-    uint32_t code, least;
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf)
-        length = 2, code = s[0] & 0x1fu, least = 0x80;
-    else if (s[0] >= 0xe0 && s[0] <= 0xef)
-        length = 3, code = s[0] & 0x0fu, least = 0x800;
-    else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-        length = 4, code = s[0] & 0x07u, least = 0x10000;
-    else
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0u) != 0x80)
-            return 0;
-        code = code << 6 | (s[i] & 0x3fu);
-    }
-    bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    return code < least || code > 0x10ffff || surrogate ? 0 : length;
-}
-
 void record_add_string(struct text *out, const char *string)
 {
     if (!string) {
@@ -46,7 +22,7 @@ void record_add_string(struct text *out, const char *string)
             s += plain;
             continue;
         }
-        size_t length = utf8_length(s);
+        size_t length = text_character_bytes((const char *)s, SIZE_MAX);
         if (*s == '"' || *s == '\\')
             text_addf(out, "\\%c", *s);
         else if (*s == '\n')
@@ -111,7 +87,8 @@ static void add_text_member(struct text *out, const char *name, const char *stri
 
 static void add_whole_member(struct text *out, const json_t *request, const char *name)
 {
-    text_addf(out, ",\"%s\":%lld", name, (long long)json_whole(request, name, 0));
+    add_member(out, name, "", "");
+    text_add_integer(out, json_whole(request, name, 0));
 }
 
 static bool add_tree_member(struct text *out, const json_t *request, const char *name,

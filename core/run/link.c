@@ -92,6 +92,16 @@ bool link_configure(struct link *link, const struct link_params *params, struct 
     return ok;
 }
 
+/* What is logged from now on is the next request's. */
+static void link_mark_log(struct link *link)
+{
+    if (link->log_fd < 0 && link->log_path.length)
+        link->log_fd = open(text_string(&link->log_path), O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (link->log_fd >= 0 && fstat(link->log_fd, &info) == 0)
+        link->log_mark = info.st_size;
+}
+
 static bool link_start(struct link *link, struct assay_error *error)
 {
     const char *argv[] = {text_string(&link->executable), "--worker", NULL};
@@ -122,24 +132,19 @@ void link_end(struct link *link, int64_t limit_ns, struct text *how)
 {
     if (!link->process)
         return;
-    const char *ended = "could not be ended";
-    if (!os_process_wait(link->process, limit_ns, &ended)) {
+    const char *ended = NULL;
+    bool alone = os_process_wait(link->process, limit_ns, &ended);
+    if (!alone) {
         os_process_kill(link->process);
         os_process_wait(link->process, DEATH_LIMIT_NS, &ended);
     }
-    if (how)
+    if (how && alone)
         text_add(how, ended);
+    else if (how)
+        text_addf(how, "closed its pipe, went on for %lld s and %s",
+                  (long long)(limit_ns / SECOND_NS), ended ? "was killed" : "cannot be killed");
     channel_destroy(&link->channel);
     os_process_destroy(&link->process);
-}
-
-void link_mark_log(struct link *link)
-{
-    if (link->log_fd < 0 && link->log_path.length)
-        link->log_fd = open(text_string(&link->log_path), O_RDONLY | O_CLOEXEC);
-    struct stat info;
-    if (link->log_fd >= 0 && fstat(link->log_fd, &info) == 0)
-        link->log_mark = info.st_size;
 }
 
 void link_add_log(struct link *link, struct text *out)
@@ -167,6 +172,20 @@ void link_add_log(struct link *link, struct text *out)
 
 bool link_send(struct link *link, const char *line, size_t length, struct assay_error *error)
 {
+    const char *unasked;
+    size_t unasked_length;
+    struct assay_error reading = {0};
+    switch (channel_read(link->channel, 0, &unasked, &unasked_length, &reading)) {
+    case CHANNEL_LIMIT:
+        break;
+    case CHANNEL_END:
+        return assay_fail(error, ASSAY_CRASH, "the worker has closed its pipe");
+    case CHANNEL_LINE:
+    case CHANNEL_ERROR:
+        /* It would be taken for the answer to this request. */
+        link_end(link, 0, NULL);
+        return assay_fail(error, ASSAY_CRASH, "the worker sent a line that nothing asked for");
+    }
     if (!link->fresh)
         link_mark_log(link);
     link->fresh = false;
@@ -229,6 +248,8 @@ static json_t *exchange(struct link *link, const struct text *request, int64_t l
     enum channel_result result = CHANNEL_END;
     if (link_send(link, request->data, request->length, &reading))
         result = link_receive(link, limit_ns, &line, &length, &reading);
+    else if (!link->process)
+        result = CHANNEL_ERROR; /* it said too much, and is ended already */
     if (result != CHANNEL_LINE)
         return no_answer(link, result, limit_ns, doing, &reading, error);
     return answer_parse(line, length, error);

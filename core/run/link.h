@@ -29,15 +29,13 @@ bool link_ready(struct link *link, struct assay_error *error);
 json_t *link_ask(struct link *link, json_t *request, int64_t limit_ns, const char *doing,
                  struct assay_error *error);
 
-/* The same in steps, for cases. link_send fails when the worker has died: it did not take the
- * request. */
+/* The same in steps, for cases. link_send fails when the worker has died, or sent a line unasked
+ * and is ended: it did not take the request. */
 bool link_send(struct link *link, const char *line, size_t length, struct assay_error *error);
 /* A line in the middle of a request. */
 bool link_answer(struct link *link, const char *line, size_t length, struct assay_error *error);
 enum channel_result link_receive(struct link *link, int64_t limit_ns, const char **line,
                                  size_t *length, struct assay_error *error);
-/* What is logged from now on is the next request's. */
-void link_mark_log(struct link *link);
 /* Ends the worker, killing it unless it goes by itself within limit_ns. Adds how it ended ("was
  * killed by signal 11 (Segmentation fault)"), unless NULL. */
 void link_end(struct link *link, int64_t limit_ns, struct text *how);

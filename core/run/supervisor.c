@@ -105,11 +105,11 @@ static int64_t group_deadline(const struct supervisor *supervisor, const struct 
                               uint32_t group)
 {
     const struct plan_case *first = plan_group_first(plan, group);
-    int64_t planned = plan->experiments[first->experiment].measure.deadline_ns;
+    const struct plan_measure *measure = &plan->experiments[first->experiment].measure;
     int64_t count = plan->groups[group].count;
     int64_t one = supervisor->deadline_ns;
     if (one <= 0)
-        one = planned > 0 ? planned : DEADLINE_NS;
+        one = measure->deadline_ns > 0 ? measure->deadline_ns : DEADLINE_NS + measure->budget_ns;
     return one > INT64_MAX / 2 / count ? INT64_MAX / 2 : one * count;
 }
 

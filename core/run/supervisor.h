@@ -35,10 +35,11 @@ json_t *supervisor_devices(struct supervisor *supervisor, struct assay_error *er
 
 struct supervisor_events {
     void *user;
-    /* Before a case starts, and after its record is in the journal (borrowed). Either may be NULL.
-     */
+    /* Before a case starts; several times a second while it runs; after its record (borrowed) is in
+     * the journal. Each may be NULL. */
     void (*started)(void *user, const struct plan *plan, const struct plan_case *item, size_t index,
                     size_t total);
+    void (*waiting)(void *user);
     void (*ended)(void *user, const struct plan *plan, const struct plan_case *item,
                   const json_t *record);
     /* A look at the bounds of a group (or of a case) that is still alive: whether one of them is

@@ -136,6 +136,8 @@ static enum channel_result turn_receive(struct turn *turn, int64_t *end_ns, cons
                                                   line, length, error);
         if (result != CHANNEL_LIMIT)
             return result;
+        if (turn->events && turn->events->waiting)
+            turn->events->waiting(turn->events->user);
     }
 }
 

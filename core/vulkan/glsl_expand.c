@@ -182,6 +182,13 @@ static bool include_file(struct expansion *expansion, const struct expand_file *
     struct text path = {0}, looked = {0}, source = {0};
     struct expand_file child = {.parent = file, .depth = file->depth + 1, .on_disk = true};
     bool done = false;
+    if (!shader_name_is_inside(name)) {
+        assay_fail(expansion->error, ASSAY_SCRIPT,
+                   "%s:%u: #include \"%s\" leads out of the search path; name a file beside this "
+                   "one, beside the script or in shaders/",
+                   file->path, file->line, name);
+        goto end;
+    }
     if (!include_find(expansion, file, name, &path, &looked)) {
         assay_fail(expansion->error, ASSAY_SCRIPT, "%s:%u: #include \"%s\" was not found%s%s",
                    file->path, file->line, name, looked.length > 0 ? " in " : "",

@@ -95,8 +95,12 @@ static bool fail_create(VkResult result, struct assay_error *error)
 {
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
         return assay_fail(error, ASSAY_NO_DEVICE, NO_DRIVER);
-    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "vkCreateInstance ran out of memory");
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY) /* what the loader says of a damaged manifest, too */
+        return assay_fail(
+            error, ASSAY_NO_DEVICE,
+            "the Vulkan loader found no driver that it can load (it says: out of host "
+            "memory); check the drivers' manifests (VK_DRIVER_FILES, "
+            "/usr/share/vulkan/icd.d), VK_LOADER_DEBUG=error says more");
     return assay_fail(error, ASSAY_NO_DEVICE, "vkCreateInstance failed (VkResult %d); %s", result,
                       "vulkaninfo from vulkan-tools may say more");
 }

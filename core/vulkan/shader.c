@@ -14,6 +14,18 @@
 #define SPIRV_MAGIC UINT32_C(0x07230203)
 #define SPIRV_HEADER_WORDS 5
 
+bool shader_name_is_inside(const char *name)
+{
+    if (name[0] == '/')
+        return false;
+    for (const char *part = name; part != NULL; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0'))
+            return false;
+    }
+    return true;
+}
+
 bool shader_find(const struct shader_search *search, const char *name, struct text *path,
                  struct assay_error *error)
 {
@@ -21,13 +33,11 @@ bool shader_find(const struct shader_search *search, const char *name, struct te
     const char *const *directory = search != NULL ? search->directories : NULL;
     if (name == NULL || name[0] == '\0')
         return assay_fail(error, ASSAY_INVALID, "a kernel needs a file name or a text");
-    if (name[0] == '/') {
-        text_clear(path);
-        text_add(path, name);
-        if (os_is_file(name))
-            return true;
-        return assay_fail(error, ASSAY_SCRIPT, "kernel file '%s' does not exist", name);
-    }
+    if (!shader_name_is_inside(name))
+        return assay_fail(error, ASSAY_SCRIPT,
+                          "kernel file '%s' leads out of the search path; name a file beside the "
+                          "script, below it or in shaders/",
+                          name);
     for (; directory != NULL && *directory != NULL; directory++) {
         text_clear(path);
         os_path_join(path, strcmp(*directory, ".") == 0 ? "" : *directory, name);

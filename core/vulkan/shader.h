@@ -42,6 +42,8 @@ void shader_free(struct shader *shader);
 /* Shaders compiled (not taken from the cache) since the process started. */
 size_t shader_compile_count(void);
 
+/* A relative name without "..": a script may not read files outside its folder and shaders/. */
+bool shader_name_is_inside(const char *name);
 /* The file that `name` means, in the search path. ASSAY_SCRIPT lists where it was looked for. */
 bool shader_find(const struct shader_search *search, const char *name, struct text *path,
                  struct assay_error *error);

@@ -29,7 +29,7 @@ assay.version = ""
 ---@field budget? assay.Amount sampling time of a case ("1 s")
 ---@field min_samples? integer 6 at least
 ---@field max_samples? integer 10,000
----@field deadline? assay.Amount after which a case is given up ("60 s")
+---@field deadline? assay.Amount after which a case is given up ("60 s" and the budget, where one is given)
 ---@field queues? "auto" | "one" | "dedicated" the best for each role; one for all; a transfer-only family or a skip
 ---@field pair? string an axis: the cases that differ only in it are alive together and sampled in turn
 

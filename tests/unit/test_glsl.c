@@ -112,16 +112,26 @@ static void includes_that_fail(void **state)
     write_file("absent2.comp", HEAD "#include \"absent.glsl\"\nvoid main() {}\n");
     expect_error("absent2.comp", ASSAY_SCRIPT,
                  "lib/absent.glsl:1: #include \"no.glsl\" was not found in lib, .");
+    write_file("outside.comp", HEAD "#include \"/etc/passwd\"\nvoid main() {}\n");
+    expect_error("outside.comp", ASSAY_SCRIPT,
+                 "outside.comp:3: #include \"/etc/passwd\" leads out of the search path; name a "
+                 "file beside this one, beside the script or in shaders/");
+    expect_error("lib/../outside.comp", ASSAY_SCRIPT,
+                 "kernel file 'lib/../outside.comp' leads out of the search path; name a file "
+                 "beside the script, below it or in shaders/");
+    assert_true(shader_name_is_inside("a..b/..c/d..") && shader_name_is_inside("./a/b.comp"));
+    assert_false(shader_name_is_inside("..") || shader_name_is_inside("a/..") ||
+                 shader_name_is_inside("../a"));
     write_file("a.glsl", "\n#include \"b.glsl\"\n");
     write_file("b.glsl", "\n\n#include \"a.glsl\"\n");
     write_file("recursive.comp", HEAD "#include \"a.glsl\"\nvoid main() {}\n");
     expect_error("recursive.comp", ASSAY_SCRIPT,
                  "b.glsl:3: #include \"a.glsl\" is recursive: recursive.comp -> a.glsl -> b.glsl "
                  "-> a.glsl");
-    write_file("self.comp", HEAD "#include \"lib/../self.comp\"\nvoid main() {}\n");
+    write_file("self.comp", HEAD "#include \"./self.comp\"\nvoid main() {}\n");
     expect_error("self.comp", ASSAY_SCRIPT,
-                 "self.comp:3: #include \"lib/../self.comp\" is recursive: self.comp -> "
-                 "lib/../self.comp");
+                 "self.comp:3: #include \"./self.comp\" is recursive: self.comp -> "
+                 "./self.comp");
     write_file("bare.comp", HEAD "#include good.glsl\nvoid main() {}\n");
     expect_error("bare.comp", ASSAY_SCRIPT,
                  "bare.comp:3: #include wants \"FILE\" or <FILE> after it");

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -332,7 +333,14 @@ static void no_journal(void **state)
     assert_string_equal(error.text, "cannot read /nonexistent: No such file or directory");
     error = (struct assay_error){0};
     assert_null(journal_read("/tmp", &error));
-    assert_string_equal(error.text, "cannot read /tmp: Is a directory");
+    assert_string_equal(error.text, "/tmp is no journal: it is a directory, not a file");
+    /* Nobody writes to it: opening must not wait for that. */
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    error = (struct assay_error){0};
+    assert_null(journal_read(path, &error));
+    assert_non_null(strstr(error.text, " is no journal: it is a device or a pipe, not a file"));
+    unlink(path);
     write_file("local assay = require 'assay'\n");
     error = (struct assay_error){0};
     assert_null(journal_read(path, &error));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The serial schedule and its metrics on the simulated clock: every figure is known. */
 #include "../workload_fixture.h"
+#include "base/channel.h"
 #include "base/json.h"
 #include "measure/measure.h"
 #include "measure/samples.h"
@@ -19,6 +20,7 @@ struct fixture {
     struct workload_fixture null;
     struct measure_result result;
     json_t *metrics;
+    struct measure_budget budget;
     struct assay_error error;
 };
 
@@ -49,7 +51,8 @@ static bool measure(struct fixture *f, uint64_t seed, const char *const *setting
     void *params = workload_params(&f->null, settings, &f->error);
     if (!params)
         return false;
-    struct measure_request request = {.workload = f->null.workload, .params = params, .seed = seed};
+    struct measure_request request = {
+        .workload = f->null.workload, .params = params, .seed = seed, .budget = f->budget};
     if (!measure_case(&request, &f->result, &f->error))
         return false;
     f->metrics = metric_set_to_json(f->result.metrics);
@@ -156,6 +159,26 @@ static void record_parts(void **state)
     json_decref(stages);
     assert_int_equal(f->result.notes.length, 0);
     assert_int_equal(f->result.verification.length, 0);
+}
+
+/* A record is one line of limited length. */
+static void samples_fit_their_record(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const settings[] = {"compute", "1000 s", "noise", "0.5", NULL};
+    f->budget = (struct measure_budget){
+        .target = 1e-9, .budget_ns = INT64_MAX / 2, .max_samples = 1000000};
+    assert_true(measure(f, 1, settings));
+    assert_true(f->result.samples.length < CHANNEL_LINE_BYTES - 4096);
+    /* (16 MiB - 64 KiB) / (6 columns of 20 bytes) */
+    assert_non_null(
+        strstr(text_string(&f->result.sampling), "\"n\":139264,\"stop\":\"max_samples\""));
+    f->budget.min_samples = 200000;
+    assert_false(measure(f, 1, settings));
+    assert_int_equal(f->error.status, ASSAY_INVALID);
+    assert_string_equal(f->error.text,
+                        "min_samples: 200000 are wanted, but the record of this case "
+                        "holds 139264 at most");
 }
 
 static void simulated_is_deterministic(void **state)
@@ -417,6 +440,7 @@ int main(void)
         WITH_FIXTURE(serial_stages_add_up),
         WITH_FIXTURE(metrics_as_text_are_the_tree),
         WITH_FIXTURE(record_parts),
+        WITH_FIXTURE(samples_fit_their_record),
         WITH_FIXTURE(simulated_is_deterministic),
         WITH_FIXTURE(rate_interval_is_that_of_the_time),
         WITH_FIXTURE(no_stage_is_refused),

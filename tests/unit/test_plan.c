@@ -192,6 +192,21 @@ static void selects_cases(void **state)
                         "--set: `assay list SCRIPT` shows them");
 }
 
+/* Paths and selectors are bytes; JSON is not. */
+static void requests_survive_what_is_not_utf8(void **state)
+{
+    struct plan *plan = ((struct fixture *)*state)->plan;
+    struct assay_error error = {0};
+    struct plan_experiment experiment = {.name = "x", .script = "\xff.lua", .line = 3};
+    assert_true(plan_add_experiment(plan, &experiment, &error));
+    add_bytes(plan, 4096);
+    plan->device = "a\xff";
+    json_t *request = plan_case_request(plan, &plan->cases[0], false);
+    assert_string_equal(json_text(request, "script", ""), "\xef\xbf\xbd.lua");
+    assert_string_equal(json_text(request, "device", ""), "a\xef\xbf\xbd");
+    json_decref(request);
+}
+
 static void requests_hold_what_the_worker_needs(void **state)
 {
     struct plan *plan = ((struct fixture *)*state)->plan;
@@ -378,6 +393,7 @@ int main(void)
         PLAN_TEST(order_does_not_matter),
         PLAN_TEST(refuses_the_same_twice),
         PLAN_TEST(selects_cases),
+        PLAN_TEST(requests_survive_what_is_not_utf8),
         PLAN_TEST(requests_hold_what_the_worker_needs),
         PLAN_TEST(labels_name_what_is_set),
         PLAN_TEST(groups_differ_in_the_pair_axis_alone),

@@ -88,7 +88,7 @@ static void kinds_of_values(void **state)
     expect_cases(*state,
                  "workload = 'copy', vary = { bytes = { 64, '64 kB', assay.KiB(64), assay.MiB(1) / "
                  "2, assay.quantity('1 GB') + '1 B' }, checked = false }",
-                 "copy bytes=64B checked=false\ncopy bytes=64000B checked=false\n"
+                 "copy bytes=64B checked=false\ncopy bytes=64kB checked=false\n"
                  "copy bytes=64KiB checked=false\ncopy bytes=512KiB checked=false\n"
                  "copy bytes=1000000001B checked=false\n");
 }

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,6 +24,54 @@
 
 #define WORKER_VARIABLE "ASSAY_TEST_WORKER"
 #define SECOND_NS INT64_C(1000000000)
+
+static void put(const char *text)
+{
+    ssize_t written = write(4, text, strlen(text));
+    (void)written; /* the supervisor is the judge */
+}
+
+/* What goes wrong behind a request for a case. */
+static void misbehave(const char *how, const char *request)
+{
+    char lines[1024];
+    struct assay_error error = {0};
+    fcntl(4, F_SETFL, 0); /* the channel's writes do not block */
+    json_t *json = json_read(request, strlen(request), "request", &error);
+    int length = snprintf(lines, sizeof(lines),
+                          "{\"kind\":\"case\",\"id\":\"%s\",\"replica\":%d,\"status\":\"skipped\","
+                          "\"reason\":\"%s\",\"device\":null,\"metrics\":{}}\n",
+                          json_text(json, "id", ""), (int)json_whole(json, "replica", -1), how);
+    if (strcmp(how, "!half") == 0) {
+        lines[length / 2] = '\0';
+        put(lines);
+        _exit(0);
+    } else if (strcmp(how, "!long") == 0) {
+        static char block[1 << 16];
+        memset(block, 'x', sizeof(block) - 1);
+        for (int i = 0; i < 17 * 16 + 1; i++)
+            put(block);
+        put("\n");
+    } else if (strcmp(how, "!twice") == 0) {
+        memcpy(lines + length, lines, (size_t)length);
+        lines[2 * length] = '\0';
+        put(lines);
+    } else if (strcmp(how, "!between") == 0) {
+        snprintf(lines, sizeof(lines), "{\"kind\":\"samples\",\"id\":\"%s\",\"series\":{}}\n",
+                 json_text(json, "id", ""));
+        put(lines);
+        _exit(5);
+    } else if (strcmp(how, "!closes") == 0) {
+        signal(SIGTERM, SIG_IGN);
+        close(4);
+        for (;;)
+            pause();
+    } else if (strcmp(how, "!once") == 0) {
+        put(lines);
+        _exit(0);
+    }
+    json_decref(json);
+}
 
 /* A worker that answers `configure` and `describe`, and to a case what its environment says. */
 static int bad_worker(const char *answer)
@@ -37,6 +86,8 @@ static int bad_worker(const char *answer)
         static const char ready[] = "{\"tell\":\"ready\"}";
         if (strstr(line, "\"configure\""))
             channel_write(channel, ready, strlen(ready), &error);
+        else if (*answer == '!')
+            misbehave(answer, line);
         else
             channel_write(channel, answer, strlen(answer), &error);
     }
@@ -50,13 +101,16 @@ struct fixture {
     struct supervisor *supervisor;
     struct catalog *catalog;
     struct plan *plan;
-    size_t started, ended;
+    size_t started, waited, ended;
+    bool slow; /* gives the worker time to die between two cases */
     struct assay_error error;
 };
 
 static void make_supervisor(struct fixture *f)
 {
-    struct supervisor_params params = {.log_path = text_string(&f->log), .deadline_ns = SECOND_NS};
+    /* One case hangs; a worker of the test's own never does, however slow the machine is. */
+    int64_t limit_ns = getenv(WORKER_VARIABLE) ? 60 * SECOND_NS : SECOND_NS;
+    struct supervisor_params params = {.log_path = text_string(&f->log), .deadline_ns = limit_ns};
     f->supervisor = supervisor_create(&params, &f->error);
     assert_non_null(f->supervisor);
 }
@@ -131,6 +185,15 @@ static void count_ended(void *user, const struct plan *plan, const struct plan_c
     assert_ptr_equal(plan, f->plan);
     assert_int_equal(json_whole(record, "replica", -1), item->replica);
     f->ended++;
+    if (f->slow)
+        usleep(300000);
+}
+
+static void count_waiting(void *user)
+{
+    struct fixture *f = user;
+    assert_true(f->started > f->ended); /* in the middle of a case or a group */
+    f->waited++;
 }
 
 static bool run_plan(struct fixture *f, const volatile int *interrupted)
@@ -139,7 +202,8 @@ static bool run_plan(struct fixture *f, const volatile int *interrupted)
     assert_non_null(journal);
     static const char header[] = "{\"kind\":\"run\",\"format\":1}";
     assert_true(journal_append(journal, header, sizeof(header) - 1, &f->error));
-    struct supervisor_events events = {.user = f, .started = count_started, .ended = count_ended};
+    struct supervisor_events events = {
+        .user = f, .started = count_started, .waiting = count_waiting, .ended = count_ended};
     bool ok = supervisor_run(f->supervisor, f->plan, journal, &events, interrupted, &f->error);
     journal_writer_destroy(&journal);
     return ok;
@@ -535,6 +599,7 @@ static void faults_cost_their_case_only(void **state)
     assert_true(run_plan(f, NULL));
     assert_int_equal(f->started, 12);
     assert_int_equal(f->ended, 12);
+    assert_true(f->waited >= 1); /* while one hangs for its second */
     assert_journal(f, expected, 12);
 }
 
@@ -572,6 +637,64 @@ static void what_is_no_json_is_a_crash(void **state)
     assert_memory_equal(json_text(record, "reason", ""), start, sizeof(start) - 1);
     json_decref(record);
     journal_reader_destroy(&reader);
+}
+
+static void run_bad_worker(struct fixture *f, const char *how, const struct expectation *expected,
+                           size_t count)
+{
+    static const char *const faults[] = {"none", "none"};
+    make_plan(f, faults, count);
+    supervisor_destroy(&f->supervisor);
+    setenv(WORKER_VARIABLE, how, 1);
+    make_supervisor(f);
+    assert_true(run_plan(f, NULL));
+    assert_int_equal(f->ended, count);
+    assert_journal(f, expected, count);
+}
+
+static void half_a_record_is_a_crash(void **state)
+{
+    static const struct expectation expected[] = {{"crash", "the worker exited with status 0"},
+                                                  {"crash", "the worker exited with status 0"}};
+    run_bad_worker(*state, "!half", expected, 2);
+}
+
+static void too_long_a_line_is_a_crash(void **state)
+{
+    static const struct expectation expected[] = {
+        {"crash", "the worker sent something that is no record of this case: a line is longer than "
+                  "the 16 MiB allowed"}};
+    run_bad_worker(*state, "!long", expected, 1);
+}
+
+static void samples_without_a_record_are_dropped(void **state)
+{
+    static const struct expectation expected[] = {{"crash", "the worker exited with status 5"},
+                                                  {"crash", "the worker exited with status 5"}};
+    run_bad_worker(*state, "!between", expected, 2);
+}
+
+static void closed_pipe_of_a_living_worker(void **state)
+{
+    static const struct expectation expected[] = {
+        {"crash", "the worker closed its pipe, went on for 5 s and was killed"}};
+    run_bad_worker(*state, "!closes", expected, 1);
+}
+
+/* What a worker says or does behind its record is not the next case's fault. */
+static void next_case_is_not_to_blame(void **state)
+{
+    struct fixture *f = *state;
+    static const struct expectation twice[] = {{"skipped", "!twice"}, {"skipped", "!twice"}};
+    run_bad_worker(f, "!twice", twice, 2);
+}
+
+static void worker_that_dies_between_cases(void **state)
+{
+    struct fixture *f = *state;
+    static const struct expectation once[] = {{"skipped", "!once"}, {"skipped", "!once"}};
+    f->slow = true;
+    run_bad_worker(f, "!once", once, 2);
 }
 
 static void worker_that_cannot_start(void **state)
@@ -675,6 +798,12 @@ int main(int argc, char **argv)
         WITH_FIXTURE(a_worker_ends_with_its_supervisor),
         WITH_FIXTURE(garbage_is_a_crash),
         WITH_FIXTURE(what_is_no_json_is_a_crash),
+        WITH_FIXTURE(half_a_record_is_a_crash),
+        WITH_FIXTURE(too_long_a_line_is_a_crash),
+        WITH_FIXTURE(samples_without_a_record_are_dropped),
+        WITH_FIXTURE(closed_pipe_of_a_living_worker),
+        WITH_FIXTURE(next_case_is_not_to_blame),
+        WITH_FIXTURE(worker_that_dies_between_cases),
         WITH_FIXTURE(worker_that_cannot_start),
         WITH_FIXTURE(worker_that_died_idle_is_replaced),
         WITH_FIXTURE(signal_stops_before_the_next_case),

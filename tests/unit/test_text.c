@@ -81,6 +81,35 @@ static void cleans(void **state)
     }
 }
 
+static void integers(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    text_add_integer(&text, INT64_MIN);
+    text_add_char(&text, ' ');
+    text_add_integer(&text, 0);
+    text_add_char(&text, ' ');
+    text_add_integer(&text, -10);
+    text_add_char(&text, ' ');
+    text_add_integer(&text, INT64_MAX);
+    assert_string_equal(text_string(&text), "-9223372036854775808 0 -10 9223372036854775807");
+    text_free(&text);
+}
+
+static void characters(void **state)
+{
+    (void)state;
+    assert_int_equal(text_character_bytes("a", 1), 1);
+    assert_int_equal(text_character_bytes("\xC3\xA9", 2), 2);
+    assert_int_equal(text_character_bytes("\xE2\x82\xAC", 3), 3);
+    assert_int_equal(text_character_bytes("\xF0\x9F\x98\x80", SIZE_MAX), 4);
+    /* What is there would complete it, but may not be read. */
+    assert_int_equal(text_character_bytes("\xC3\xA9", 1), 0);
+    assert_int_equal(text_character_bytes("\xE2\x82\xAC", 2), 0);
+    assert_int_equal(text_character_bytes("\xE0\x9F\xBF", 3), 0); /* overlong */
+    assert_int_equal(text_character_bytes("\xF5\x80\x80\x80", 4), 0);
+}
+
 static void arena_is_aligned_and_zeroed(void **state)
 {
     (void)state;
@@ -151,6 +180,8 @@ int main(void)
         cmocka_unit_test(long_formats_are_whole),
         cmocka_unit_test(failure_sticks),
         cmocka_unit_test(cleans),
+        cmocka_unit_test(characters),
+        cmocka_unit_test(integers),
         cmocka_unit_test(arena_is_aligned_and_zeroed),
         cmocka_unit_test(finds_the_nearest_name),
         cmocka_unit_test(lists),

@@ -498,7 +498,7 @@ static void describes_the_builtin_workloads(void **state)
 {
     struct fixture *f = *state;
     json_t *workloads = supervisor_describe(f->supervisor, &f->error);
-    assert_int_equal(json_array_size(workloads), 3);
+    assert_true(json_array_size(workloads) > 2);
     assert_string_equal(json_text(json_array_get(workloads, 0), "name", ""), "null");
     assert_true(json_flag(json_array_get(workloads, 0), "model", false));
     assert_string_equal(json_text(json_array_get(workloads, 1), "name", ""), "copy");

@@ -355,12 +355,12 @@ static void looks_without_a_judge_end(void **state)
 static void a_look_at_something_else_is_a_crash(void **state)
 {
     struct fixture *f = *state;
+    static const char other[] = "{\"tell\":\"look\",\"look\":1,\"cases\":["
+                                "{\"case\":{\"id\":\"00\"},\"samples\":null},{}]}";
     static const char *const looks[] = {"{\"tell\":\"look\"}",
                                         "{\"tell\":\"look\",\"look\":1,\"cases\":[]}",
                                         "{\"tell\":\"look\",\"look\":2,\"cases\":[{},{}]}",
-                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[1,null]}",
-                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[{\"case\":{"
-                                        "\"id\":\"00\"},\"samples\":null},{}]}"};
+                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[1,null]}", other};
     static const char reason[] =
         "the worker sent something that is no record of this pair group: a "
         "look at other cases, or at a wrong time";

@@ -34,6 +34,10 @@ void os_executable_command(struct text *out);
  * executable, else the source tree it was built from. */
 bool os_shader_directory(struct text *out, struct assay_error *error);
 
+/* Bytes of memory that this process can still have: what the machine has available, less where its
+ * control group (version 2) allows less. UINT64_MAX when neither is known. */
+uint64_t os_memory_available(void);
+
 /* A child that talks over two inherited descriptors: it reads requests on fd 3 and writes answers
  * on fd 4. Its stdin is /dev/null, its stdout and stderr go to log_fd. It dies with its parent
  * (PR_SET_PDEATHSIG), more exactly with the thread that started it, and is in a process group of

@@ -118,7 +118,8 @@ static bool series_warmup(struct series *series, unsigned count, int64_t time_ns
 {
     if (count > 1 && time_ns != series->recent[2 * WINDOW - 1])
         series->constant = false;
-    memmove(series->recent, series->recent + 1, sizeof(series->recent[0]) * (2 * WINDOW - 1));
+    for (int i = 1; i < 2 * WINDOW; i++)
+        series->recent[i - 1] = series->recent[i];
     series->recent[2 * WINDOW - 1] = time_ns;
     if (count < 2)
         return false;

@@ -9,12 +9,14 @@
 #include "vulkan/staging.h"
 
 #include "base/hash.h"
+#include "base/os.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define HOST_RESERVE_BYTES (UINT64_C(256) << 20)
 #define USAGE                                                                                      \
     (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |                         \
      VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |         \
@@ -33,10 +35,20 @@ static uint64_t round_up(uint64_t bytes, uint64_t alignment)
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-static void *allocate_host(uint64_t bytes, uint64_t alignment, struct assay_error *error)
+/* What may be taken of the host's memory: the rest of the machine goes on living. */
+static uint64_t host_left(void)
+{
+    const uint64_t left = os_memory_available();
+    return left > HOST_RESERVE_BYTES ? left - HOST_RESERVE_BYTES : 0;
+}
+
+static void *allocate_host(const struct assay_buffer *buffer, uint64_t bytes, uint64_t alignment,
+                           struct assay_error *error)
 {
     const uint64_t rounded = round_up(bytes, alignment);
     void *memory = NULL;
+    if (!memory_check_host_left(buffer->params.memory, rounded, host_left(), error))
+        return NULL;
     if (rounded <= SIZE_MAX && posix_memalign(&memory, (size_t)alignment, (size_t)rounded) == 0)
         return memory;
     assay_fail(error, ASSAY_OUT_OF_MEMORY, "no %llu B of host memory left",
@@ -81,9 +93,12 @@ static bool create_handle(struct assay_buffer *buffer, unsigned member, struct a
 static bool allocate(struct assay_buffer *buffer, unsigned member, uint64_t bytes, uint32_t type,
                      const void *next, struct assay_error *error)
 {
-    const struct vulkan_device *device = buffer->device->members[member];
+    struct vulkan_device *device = buffer->device->members[member];
     /* The driver's own rounding may take what the size alone did not. */
     if (!memory_check_allocation(device->physical, type, buffer->params.memory, bytes, error))
+        return false;
+    /* Drivers promise more than there is, above all those that take the host's memory. */
+    if (!next && !memory_check_left(device, type, buffer->params.memory, bytes, host_left(), error))
         return false;
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
@@ -98,6 +113,11 @@ static bool allocate(struct assay_buffer *buffer, unsigned member, uint64_t byte
         char call[64];
         snprintf(call, sizeof(call), "vkAllocateMemory of %llu B", (unsigned long long)bytes);
         return device_fail(buffer->device, result, call, error);
+    }
+    if (!next) {
+        buffer->held_bytes = bytes;
+        buffer->held_heap = device->physical->memory.memoryTypes[type].heapIndex;
+        device->held_bytes[buffer->held_heap] += bytes;
     }
     device_name_object(device, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)buffer->memory[member],
                        buffer->name);
@@ -184,7 +204,7 @@ static bool allocate_imported(struct assay_buffer *buffer, struct assay_error *e
             alignment = device->physical->import_alignment_bytes;
     }
     bytes = round_up(bytes, alignment);
-    buffer->allocation = allocate_host(bytes, alignment, error);
+    buffer->allocation = allocate_host(buffer, bytes, alignment, error);
     if (!buffer->allocation)
         return false;
     buffer->address = buffer->allocation;
@@ -197,7 +217,7 @@ static bool allocate_imported(struct assay_buffer *buffer, struct assay_error *e
 
 static bool allocate_pageable(struct assay_buffer *buffer, struct assay_error *error)
 {
-    buffer->allocation = allocate_host(buffer->params.bytes, page_bytes(), error);
+    buffer->allocation = allocate_host(buffer, buffer->params.bytes, page_bytes(), error);
     buffer->address = buffer->allocation;
     buffer->coherent = true;
     return buffer->allocation != NULL;
@@ -310,6 +330,7 @@ void assay_buffer_destroy(struct assay_buffer **buffer)
         device->vk.vkDestroyBuffer(device->handle, self->handles[i], NULL);
         device->vk.vkFreeMemory(device->handle, self->memory[i], NULL);
     }
+    self->device->members[0]->held_bytes[self->held_heap] -= self->held_bytes;
     free(self->allocation);
     free(self);
 }

@@ -16,6 +16,8 @@ struct assay_buffer {
     uint64_t seed;                        /* of its random bits: fill or poison */
     VkBuffer handles[VULKAN_MEMBERS_MAX]; /* all VK_NULL_HANDLE for pageable */
     VkDeviceMemory memory[VULKAN_MEMBERS_MAX];
+    uint64_t held_bytes; /* of a heap of the only member's, unless imported; counted there */
+    uint32_t held_heap;
     void *address;    /* host address or NULL */
     void *allocation; /* malloc'ed (pageable) or aligned host memory (imported, or any kind in a set
                          of several) */

@@ -40,6 +40,7 @@ struct vulkan_device {
     uint32_t families[VULKAN_ROLE_COUNT], family_count; /* distinct, for CONCURRENT buffers */
     const char *missing[ASSAY_FEATURE_COUNT];           /* NULL: there; else why not */
     bool host_import, calibrated_timestamps, memory_budget, debug_utils;
+    uint64_t held_bytes[VK_MAX_MEMORY_HEAPS]; /* by all buffers, without imported memory */
 };
 
 #define VULKAN_MEMBERS_MAX 4

@@ -97,18 +97,24 @@ static void add_size(struct text *text, uint64_t bytes)
 
 /* "64 GiB of device memory wanted, but WHAT (LIMIT) is 23.4 GiB". The exact value follows where
  * rounding would make both look alike. */
-static bool over(struct assay_error *error, enum assay_memory memory, uint64_t bytes,
-                 const char *what, const char *limit, uint64_t limit_bytes)
+static bool over_as(enum assay_status status, struct assay_error *error, enum assay_memory memory,
+                    uint64_t bytes, const char *what, const char *limit, uint64_t limit_bytes)
 {
     struct text wanted = {0}, there = {0};
     add_size(&wanted, bytes);
     add_size(&there, limit_bytes);
-    assay_fail(error, ASSAY_UNSUPPORTED, "%s (%llu B) of %s memory wanted, but %s %s (%s, %llu B)",
+    assay_fail(error, status, "%s (%llu B) of %s memory wanted, but %s %s (%s, %llu B)",
                text_string(&wanted), (unsigned long long)bytes, memory_name(memory), what,
                text_string(&there), limit, (unsigned long long)limit_bytes);
     text_free(&wanted);
     text_free(&there);
     return false;
+}
+
+static bool over(struct assay_error *error, enum assay_memory memory, uint64_t bytes,
+                 const char *what, const char *limit, uint64_t limit_bytes)
+{
+    return over_as(ASSAY_UNSUPPORTED, error, memory, bytes, what, limit, limit_bytes);
 }
 
 static bool check_host(enum assay_memory memory, uint64_t bytes, struct assay_error *error)
@@ -163,4 +169,29 @@ bool memory_check_size(const struct assay_device *device, enum assay_memory memo
                           bytes, error))
             return false;
     return true;
+}
+
+bool memory_check_host_left(enum assay_memory memory, uint64_t bytes, uint64_t host_left_bytes,
+                            struct assay_error *error)
+{
+    return bytes <= host_left_bytes ||
+           over_as(ASSAY_OUT_OF_MEMORY, error, memory, bytes, "what this machine has left is",
+                   "available host memory", host_left_bytes);
+}
+
+bool memory_check_left(const struct vulkan_device *device, uint32_t type, enum assay_memory memory,
+                       uint64_t bytes, uint64_t host_left_bytes, struct assay_error *error)
+{
+    const struct vulkan_physical *physical = device->physical;
+    const uint32_t heap = physical->memory.memoryTypes[type].heapIndex;
+    const uint64_t heap_bytes = physical->memory.memoryHeaps[heap].size;
+    const uint64_t held = device->held_bytes[heap];
+    const uint64_t left = held < heap_bytes ? heap_bytes - held : 0;
+    if (bytes > left)
+        return over_as(ASSAY_OUT_OF_MEMORY, error, memory, bytes,
+                       "what other buffers leave of the heap is", "heap size less theirs", left);
+    const bool host = physical->class == VULKAN_CLASS_CPU ||
+                      physical->class == VULKAN_CLASS_INTEGRATED ||
+                      !(physical->memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT);
+    return !host || memory_check_host_left(memory, bytes, host_left_bytes, error);
 }

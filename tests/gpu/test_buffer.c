@@ -308,12 +308,48 @@ static void two_members_share(void **state)
     fixture_assert_quiet(&fixture);
 }
 
+/* The heap is counted: nearly full, it refuses what it would hold alone, and gives back. */
+static void the_heap_is_counted(void **state)
+{
+    (void)state;
+    struct assay_device *device = fixture_device(&fixture, 1);
+    struct assay_slot *slot = make_slot(device, 1);
+    struct vulkan_device *member = device->members[0];
+    struct assay_error error = {0};
+    const struct assay_buffer_params params = {.size = sizeof(params),
+                                               .name = "second",
+                                               .bytes = 1 << 20,
+                                               .memory = ASSAY_MEMORY_DEVICE,
+                                               .role = ASSAY_ROLE_SCRATCH};
+    struct assay_buffer *first = assay_buffer_create(slot, &params, &error);
+    fixture_assert_ok(first != NULL, &error);
+    const uint32_t heap = first->held_heap;
+    const uint64_t held = member->held_bytes[heap];
+    assert_true(held >= 1 << 20);
+    member->held_bytes[heap] = member->physical->memory.memoryHeaps[heap].size - (1 << 19);
+    assert_null(assay_buffer_create(slot, &params, &error));
+    assert_int_equal(error.status, ASSAY_OUT_OF_MEMORY);
+    assert_non_null(strstr(error.text,
+                           "buffer 'second': 1 MiB (1048576 B) of device memory wanted, "
+                           "but what other buffers leave of the heap is 512 KiB"));
+    member->held_bytes[heap] = held;
+    assay_buffer_destroy(&first);
+    assert_true(member->held_bytes[heap] <= held - (1 << 20));
+    slot_destroy(&slot);
+    device_destroy(&device);
+    fixture_assert_quiet(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind),   cmocka_unit_test(through_staging),
-        cmocka_unit_test(fills),        cmocka_unit_test(sizes_out_of_range),
-        cmocka_unit_test(slots_differ), cmocka_unit_test(two_members_share),
+        cmocka_unit_test(every_kind),
+        cmocka_unit_test(through_staging),
+        cmocka_unit_test(fills),
+        cmocka_unit_test(sizes_out_of_range),
+        cmocka_unit_test(slots_differ),
+        cmocka_unit_test(the_heap_is_counted),
+        cmocka_unit_test(two_members_share),
     };
     const int unable = fixture_open(&fixture);
     if (unable)

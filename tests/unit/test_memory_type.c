@@ -129,6 +129,48 @@ static void refuses(const struct assay_device *device, enum assay_memory memory,
     assert_string_equal(error.text, text);
 }
 
+static void no_room(const struct vulkan_device *device, uint32_t type, uint64_t bytes,
+                    uint64_t host_left, const char *text)
+{
+    struct assay_error error = {0};
+    assert_false(memory_check_left(device, type, ASSAY_MEMORY_DEVICE, bytes, host_left, &error));
+    assert_int_equal(error.status, ASSAY_OUT_OF_MEMORY);
+    assert_string_equal(error.text, text);
+}
+
+/* What a heap and the host have left, not what they have. */
+static void room_beside_other_buffers(void **state)
+{
+    (void)state;
+    struct vulkan_physical gpu = FAKE(L, V | C);
+    struct assay_error error = {0};
+    gpu.class = VULKAN_CLASS_DISCRETE;
+    gpu.memory.memoryHeapCount = 2;
+    gpu.memory.memoryHeaps[0] = (VkMemoryHeap){1000, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    gpu.memory.memoryHeaps[1] = (VkMemoryHeap){5000, 0};
+    gpu.memory.memoryTypes[1].heapIndex = 1;
+    struct vulkan_device device = {.physical = &gpu, .held_bytes = {600, 0}};
+    /* A card's memory has nothing to do with the host's. */
+    assert_true(memory_check_left(&device, 0, ASSAY_MEMORY_DEVICE, 400, 10, &error));
+    no_room(&device, 0, 401, UINT64_MAX,
+            "401 B (401 B) of device memory wanted, but what other buffers leave of the heap is "
+            "400 B (heap size less theirs, 400 B)");
+    assert_true(memory_check_left(&device, 1, ASSAY_MEMORY_PINNED, 5000, 5000, &error));
+    no_room(&device, 1, 5000, 4999,
+            "5 kB (5000 B) of device memory wanted, but what this machine has left is 4.999 kB "
+            "(available host memory, 4999 B)");
+    gpu.class = VULKAN_CLASS_CPU;
+    assert_true(memory_check_left(&device, 0, ASSAY_MEMORY_DEVICE, 300, 300, &error));
+    no_room(&device, 0, 300, 299,
+            "300 B (300 B) of device memory wanted, but what this machine has left is 299 B "
+            "(available host memory, 299 B)");
+    device.held_bytes[0] = 2000; /* never below nothing */
+    no_room(&device, 0, 1, UINT64_MAX,
+            "1 B (1 B) of device memory wanted, but what other buffers leave of the heap is 0 B "
+            "(heap size less theirs, 0 B)");
+    assert_true(error.status == ASSAY_OK);
+}
+
 static void sizes_against_limits(void **state)
 {
     (void)state;
@@ -179,6 +221,7 @@ int main(void)
         cmocka_unit_test(only_allowed_types),
         cmocka_unit_test(import_needs_its_extension),
         cmocka_unit_test(imported_memory_is_coherent),
+        cmocka_unit_test(room_beside_other_buffers),
         cmocka_unit_test(sizes_against_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

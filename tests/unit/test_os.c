@@ -326,6 +326,14 @@ static void clocks(void **state)
     assert_true(clock_process_cpu_ns() > 0);
 }
 
+static void memory_left(void **state)
+{
+    (void)state;
+    uint64_t left = os_memory_available();
+    uint64_t total = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    assert_true(left > 0 && left <= total);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +348,7 @@ int main(void)
         cmocka_unit_test(not_startable),
         cmocka_unit_test(dies_with_its_parent),
         cmocka_unit_test(clocks),
+        cmocka_unit_test(memory_left),
         cmocka_unit_test(places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

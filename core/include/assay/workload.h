@@ -85,7 +85,8 @@ struct assay_workload {
     /* Required unless all stages are MODEL. Called after one more batch on restored inputs and
      * poisoned outputs. */
     bool (*verify)(void *self, struct assay_verification *verification, struct assay_error *error);
-    /* Optional. Fills the extras after the last sample. */
+    /* Optional. Fills the extras, after the last sample and each time the bounds of a check are
+     * looked at before: anew each time. */
     bool (*report)(void *self, struct assay_metrics *metrics, struct assay_error *error);
     void (*destroy)(void **self); /* Required. Accepts NULL and half-built objects */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/choices.h"
 #include "cli/cli.h"
+#include "cli/failure.h"
 #include "cli/judgement.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -188,6 +189,7 @@ static int measure(struct run *run)
                 "'assay check %s %s' judges them\n",
                 error.text, run->progress.ended, plan_selected_count(plan),
                 text_string(&run->output.journal), text_string(&run->output.journal), run->path);
+        failure_write(&run->choices->output, error.text, CLI_CASE_ERROR);
         return CLI_CASE_ERROR;
     }
     struct judgement_params params = {
@@ -201,17 +203,28 @@ static int measure(struct run *run)
     return judgement_run(&params);
 }
 
+static int fail_early(const struct run *run, const struct assay_error *error)
+{
+    int status = cli_error(error);
+    failure_write(&run->choices->output, error->text, status);
+    return status;
+}
+
 static int run_script(struct run *run)
 {
+    static const char killed[] = "the run did not end: its process was killed, or it crashed; "
+                                 "'assay check' judges what its journal holds";
+    const struct choices_output *reports = &run->choices->output;
     struct assay_error error = {0};
     if (!output_prepare(&run->output, run->choices->directory, run->path, &error))
-        return cli_error(&error);
+        return fail_early(run, &error);
     int status;
-    if (choices_output_check(&run->choices->output, &error) && start_worker(run, &error) &&
-        load_plan(run, &error) && choose_devices(run, &error) && begin_journal(run, &error))
+    if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&
+        start_worker(run, &error) && load_plan(run, &error) && choose_devices(run, &error) &&
+        begin_journal(run, &error))
         status = measure(run);
     else
-        status = cli_error(&error);
+        status = fail_early(run, &error);
     session_close(&run->session);
     if (!run->journal)
         output_discard(&run->output);

@@ -9,6 +9,7 @@
 #include "cli/selection.h"
 #include "cli/session.h"
 
+#include "base/clock.h"
 #include "base/os.h"
 
 #include <signal.h>
@@ -38,18 +39,32 @@ struct run {
     struct progress progress;
 };
 
-static volatile int interrupted; /* the signal's number */
+#define SECOND_SIGNAL_NS INT64_C(1000000000)
 
+static volatile int interrupted; /* the first signal's number */
+static volatile int64_t interrupted_ns;
+
+/* The first signal ends the run in order. One that comes a while after it has its usual effect: the
+ * worker dies with us, the journal is whole. Those in between are the first once more: `timeout`
+ * signals its child and then the child's whole group. */
 static void interrupt(int signal_number)
 {
-    interrupted = signal_number;
+    int64_t now = clock_now(clock_monotonic());
+    if (!interrupted) {
+        interrupted_ns = now;
+        interrupted = signal_number;
+    } else if (now - interrupted_ns >= SECOND_SIGNAL_NS) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); /* once this handler has returned */
+    }
 }
 
-/* The second signal has its usual effect: the worker dies with us, the journal is whole. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = interrupt};
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

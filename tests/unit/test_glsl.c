@@ -194,8 +194,12 @@ static void spirv_files(void **state)
     (void)state;
     write_file("text.spv", "this is no SPIR-V at all");
     expect_error("text.spv", ASSAY_INVALID,
-                 "text.spv is no SPIR-V: 24 bytes that start with 0x73696874, wanted are whole "
-                 "32-bit words that start with 0x07230203");
+                 "text.spv is no SPIR-V: its 24 bytes start with 0x73696874, SPIR-V starts with "
+                 "0x07230203");
+    write_file("cut.spv", "\x03\x02\x23\x07 the rest was here");
+    expect_error("cut.spv", ASSAY_INVALID,
+                 "cut.spv is cut: SPIR-V is whole words of 4 bytes, 5 at least, but it has 22 "
+                 "bytes");
 }
 
 /* Builds the locale beside the test's files, so that none needs to be installed. */

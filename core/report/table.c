@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_DEVICE "none"
+#define NO_DEVICE "-" /* needs none, or could not open one */
 
 static bool add_parameter(struct table *table, const char *title, const struct assay_option *option,
                           const json_t *value, struct assay_error *error)

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "result/record.h"
 #include "run/link.h"
+#include "vulkan/selector.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 
 struct supervisor {
     struct link *link;
+    json_t *devices; /* as supervisor_devices found them, or NULL */
     bool quick;
     int64_t deadline_ns;
     struct text request, samples, record, reason; /* of the case that runs; reused */
@@ -31,6 +33,7 @@ struct turn {
     struct supervisor *supervisor;
     const char *id;
     json_t *request, *record;
+    bool model; /* needs no device */
     int64_t deadline_ns;
     const volatile int *interrupted;
     const struct supervisor_events *events; /* may be NULL */
@@ -62,6 +65,7 @@ void supervisor_destroy(struct supervisor **supervisor)
     if (!self)
         return;
     link_destroy(&self->link);
+    json_decref(self->devices);
     text_free(&self->request);
     text_free(&self->samples);
     text_free(&self->record);
@@ -116,21 +120,50 @@ json_t *supervisor_devices(struct supervisor *supervisor, struct assay_error *er
         answer = NULL;
         assay_fail(error, ASSAY_INTERNAL, "the worker's answer holds no devices");
     }
-    if (answer)
+    if (answer) {
         json_object_del(answer, "tell");
+        json_decref(supervisor->devices);
+        supervisor->devices = json_incref(json_object_get(answer, "devices"));
+    }
     return answer;
+}
+
+/* What is known of the device without opening it; nothing when it was never looked for. */
+static bool turn_add_device(const struct turn *turn, struct text *out, struct assay_error *error)
+{
+    static const char *const members[] = {"name", "label",  "class",      "uuid",
+                                          "pci",  "driver", "api_version"};
+    const char *selector = json_text(turn->request, "device", NULL);
+    struct assay_error none = {0}; /* the case has failed in another way than by its selector */
+    size_t index;
+    if (turn->model || !turn->supervisor->devices ||
+        !vulkan_select(turn->supervisor->devices, selector, &index, &none))
+        return true;
+    const json_t *found = json_array_get(turn->supervisor->devices, index);
+    json_t *device = json_pack("{s:s?}", "selector", selector);
+    for (size_t i = 0; device && i < sizeof(members) / sizeof(members[0]); i++)
+        json_object_set(device, members[i], json_object_get(found, members[i]));
+    bool good = device ? json_add_line(out, device, false, error)
+                       : assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
+    json_decref(device);
+    return good;
 }
 
 /* Writes the record that the worker could not: `reason` of the supervisor says how it ended. */
 static bool turn_fail(struct turn *turn, enum assay_status status, struct assay_error *error)
 {
     struct supervisor *supervisor = turn->supervisor;
-    struct record_case record = {.request = turn->request,
-                                 .status = record_status(status),
-                                 .reason = text_string(&supervisor->reason)};
+    struct text device = {0};
     text_clear(&supervisor->samples);
     text_clear(&supervisor->record);
-    if (!record_add_case(&supervisor->record, &record, error))
+    bool good = turn_add_device(turn, &device, error);
+    struct record_case record = {.request = turn->request,
+                                 .device = text_string(&device),
+                                 .status = record_status(status),
+                                 .reason = text_string(&supervisor->reason)};
+    good = good && record_add_case(&supervisor->record, &record, error);
+    text_free(&device);
+    if (!good)
         return false;
     turn->record = json_read(supervisor->record.data, supervisor->record.length, "case record",
                              error);
@@ -320,6 +353,7 @@ static bool run_case(struct turn *turn, const struct plan *plan, const struct pl
     const struct supervisor_events *events = turn->events;
     bool ok = false;
     turn->record = NULL;
+    turn->model = item->workload->model;
     turn->request = plan_case_request(plan, item, turn->supervisor->quick);
     if (!turn->request)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a request");

@@ -231,7 +231,9 @@ static int run_script(struct run *run)
                                  "'assay check' judges what its journal holds";
     const struct choices_output *reports = &run->choices->output;
     struct assay_error error = {0};
-    if (!output_prepare(&run->output, run->choices->directory, run->path, &error))
+    if (!choices_check_path(run->path, &error) ||
+        (run->choices->directory && !choices_check_path(run->choices->directory, &error)) ||
+        !output_prepare(&run->output, run->choices->directory, run->path, &error))
         return fail_early(run, &error);
     int status;
     if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&

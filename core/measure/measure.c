@@ -16,6 +16,8 @@
 
 /* Device time under this many empty regions is not much more than the timestamps' own cost. */
 #define EMPTY_REGIONS 10
+/* A time under this many steps of its clock is known to no better than 1 %. */
+#define CLOCK_STEPS 100
 
 /* A case in progress. */
 struct run {
@@ -197,6 +199,22 @@ static void add_resources(struct run *run)
     text_add_char(out, ']');
 }
 
+static bool add_clock_note(struct run *run, struct assay_error *error)
+{
+    int64_t step_ns = run->serial.step_ns;
+    int64_t time_ns = samples_time_median(&run->samples, &run->serial, error);
+    if (time_ns < 0 || step_ns <= 0 || time_ns >= CLOCK_STEPS * step_ns)
+        return error->status == ASSAY_OK;
+    struct text note = {0};
+    text_addf(&note,
+              "the median end-to-end time, %" PRId64 " ns, is under %d steps of the clock (%" PRId64
+              " ns each): it is known to a step at best",
+              time_ns, CLOCK_STEPS, step_ns);
+    note_add(run->result, text_string(&note));
+    text_free(&note);
+    return true;
+}
+
 static bool run_report(struct run *run, struct assay_error *error)
 {
     const struct assay_workload *workload = run->request->workload;
@@ -219,6 +237,8 @@ static bool run_report(struct run *run, struct assay_error *error)
         if (!add_stage(run, i, error))
             return false;
     text_add_char(&result->stages, ']');
+    if (!add_clock_note(run, error))
+        return false;
     add_verification(run);
     bool failed = result->samples.failed || result->sampling.failed || result->stages.failed ||
                   result->verification.failed;

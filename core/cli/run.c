@@ -132,10 +132,10 @@ static bool load_plan(struct run *run, struct assay_error *error)
 static bool refuse_unserved(const json_t *found, struct assay_error *error)
 {
     struct text lines = {0};
-    selection_add_unserved(found, "\n  ", &lines);
+    selection_add_unserved(found, "  ", &lines);
     assay_fail(error, ASSAY_NO_DEVICE,
                "nothing was measured, since a GPU would be passed over; --device cpu measures the "
-               "CPU all the same:%.*s",
+               "CPU all the same:\n%.*s",
                lines.length ? (int)lines.length - 1 : 0, text_string(&lines));
     text_free(&lines);
     return false;

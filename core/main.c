@@ -70,6 +70,7 @@ int main(int argc, char **argv)
         return CLI_USAGE;
     /* A reader that goes away early (assay ... | head) must not cost the run its verdict. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, as a full disk is */
     if (argc < 2) {
         fprintf(stderr, "assay: no subcommand; 'assay --help' lists them\n");
         return CLI_USAGE;

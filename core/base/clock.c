@@ -5,6 +5,8 @@
 #include <time.h>
 
 #define SECOND_NS INT64_C(1000000000)
+#define STEPS_SEEN 1000    /* steps of the clock to see the smallest of */
+#define STEPS_READ 1000000 /* reads at most */
 
 static int64_t read_clock(clockid_t id)
 {
@@ -59,4 +61,22 @@ void clock_simulated_init(struct clock_simulated *clock)
 int64_t clock_process_cpu_ns(void)
 {
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+int64_t clock_step_ns(struct assay_clock *clock)
+{
+    static int64_t step_ns; /* of the monotonic clock, measured once */
+    if (clock->simulated || step_ns > 0)
+        return clock->simulated ? 0 : step_ns;
+    int64_t least = INT64_MAX, last = clock_now(clock);
+    for (int read = 0, seen = 0; read < STEPS_READ && seen < STEPS_SEEN; read++) {
+        int64_t now = clock_now(clock);
+        if (now > last) {
+            seen++;
+            least = now - last < least ? now - last : least;
+        }
+        last = now;
+    }
+    step_ns = least == INT64_MAX ? 1 : least;
+    return step_ns;
 }

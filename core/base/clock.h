@@ -22,6 +22,10 @@ struct clock_simulated {
 };
 void clock_simulated_init(struct clock_simulated *clock);
 
+/* The smallest difference that two reads of the clock show, from reading it; 0 of a simulated one.
+ * One thread. */
+int64_t clock_step_ns(struct assay_clock *clock);
+
 static inline int64_t clock_now(struct assay_clock *clock)
 {
     return clock->now_ns(clock);

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-/* Whole file, at most max_bytes (else ASSAY_INVALID). A directory is refused. */
+/* Whole file, at most max_bytes (else ASSAY_INVALID). What is no regular file is refused. */
 bool os_file_read(const char *path, size_t max_bytes, struct text *out, struct assay_error *error);
 /* Written beside and renamed: readers see the old or the new file, never a part. What is there and
  * no regular file (/dev/stdout) is written to. */

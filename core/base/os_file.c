@@ -45,7 +45,8 @@ static bool read_descriptor(int fd, const char *path, size_t max_bytes, struct t
 
 bool os_file_read(const char *path, size_t max_bytes, struct text *out, struct assay_error *error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* A pipe without a writer must not hold us: it is opened at once, and refused. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return path_error(error, errno, "read", path);
     bool good;
@@ -54,6 +55,9 @@ bool os_file_read(const char *path, size_t max_bytes, struct text *out, struct a
         good = path_error(error, errno, "read", path);
     else if (S_ISDIR(status.st_mode))
         good = assay_fail(error, ASSAY_INVALID, "%s is a directory, but a file is wanted", path);
+    else if (!S_ISREG(status.st_mode))
+        good = assay_fail(error, ASSAY_INVALID,
+                          "%s is a pipe or a device, but a regular file is wanted", path);
     else
         good = read_descriptor(fd, path, max_bytes, out, error);
     close(fd);

@@ -166,3 +166,14 @@ char *text_steal(struct text *text)
     *text = (struct text){0};
     return data;
 }
+
+bool text_is_utf8(const char *string)
+{
+    while (*string) {
+        size_t length = text_character_bytes(string, SIZE_MAX);
+        if (length == 0)
+            return false;
+        string += length;
+    }
+    return true;
+}

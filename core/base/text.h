@@ -53,6 +53,8 @@ void text_add_list(struct text *text, const char *const *words, size_t count);
  * `room` >= 1 bytes may be read: 0 when there is none. In a terminated string `room` may be
  * SIZE_MAX: the NUL ends it. */
 size_t text_character_bytes(const char *at, size_t room);
+/* Whether all of a string is well-formed UTF-8. */
+bool text_is_utf8(const char *string);
 /* Whether `pattern` (with * and ?) matches all of `string`. */
 bool text_glob(const char *pattern, const char *string);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/choices.h"
 #include "cli/cli.h"
+#include "cli/failure.h"
 #include "cli/judgement.h"
 
 #include "base/json.h"
@@ -138,10 +139,13 @@ static void open_writer(struct check *check)
 
 static int check_journal(struct check *check, const char *journal)
 {
+    static const char killed[] = "the check did not end: its process was ended, by the script's "
+                                 "deadline or by a signal";
+    const struct choices_output *reports = &check->choices->output;
     struct assay_error error = {0};
     int status;
-    if (choices_output_check(&check->choices->output, &error) && read_run(check, journal, &error) &&
-        load(check, &error)) {
+    if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&
+        read_run(check, journal, &error) && load(check, &error)) {
         open_writer(check);
         struct judgement_params params = {
             .journal = text_string(&check->journal),
@@ -155,6 +159,7 @@ static int check_journal(struct check *check, const char *journal)
         /* Whatever is wrong with the two files, nothing was run: it is the command line. */
         cli_error(&error);
         status = CLI_USAGE;
+        failure_write(reports, error.text, status);
     }
     journal_writer_destroy(&check->writer);
     script_destroy(&check->script);

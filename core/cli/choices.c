@@ -65,6 +65,20 @@ static bool select_cases(const struct choices_plan *choices, struct plan *plan,
     return !choices->case_prefix || plan_select_id(plan, choices->case_prefix, error);
 }
 
+bool choices_check_path(const char *path, struct assay_error *error)
+{
+    if (text_is_utf8(path))
+        return true;
+    struct text shown = {0};
+    text_add_clean(&shown, path);
+    assay_fail(error, ASSAY_INVALID,
+               "the path '%s' is not UTF-8, as the journal's records must be; rename the file or "
+               "its directory",
+               text_string(&shown));
+    text_free(&shown);
+    return false;
+}
+
 struct script *choices_plan_load(const struct choices_plan *choices, const char *path,
                                  const struct catalog *catalog, struct assay_error *error)
 {
@@ -78,7 +92,7 @@ struct script *choices_plan_load(const struct choices_plan *choices, const char 
         .trust = choices->trust,
         .deadline_ns = choices->script_deadline_ns,
     };
-    struct script *script = script_load(&params, error);
+    struct script *script = choices_check_path(path, error) ? script_load(&params, error) : NULL;
     if (!script)
         return NULL;
     struct plan *plan = script_plan(script);

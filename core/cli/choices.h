@@ -38,6 +38,8 @@ void choices_plan_free(struct choices_plan *choices);
 /* False with an empty error: not an option of this set. */
 bool choices_plan_take(struct choices_plan *choices, const char *name, const char *value,
                        struct assay_error *error);
+/* The journal names the script, and records are UTF-8. ASSAY_INVALID. */
+bool choices_check_path(const char *path, struct assay_error *error);
 /* Loads the script and selects cases. An empty selection is not a failure. */
 struct script *choices_plan_load(const struct choices_plan *choices, const char *path,
                                  const struct catalog *catalog, struct assay_error *error);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/os.h"
 #include "cli/cli.h"
+#include "cli/failure.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -144,6 +145,30 @@ static int report_all(const struct judgement_params *params, const struct report
     return status;
 }
 
+static int judgement_fail(const struct judgement_params *params, const struct assay_error *error)
+{
+    int status = cli_error(error);
+    failure_write(params->output, error->text, status);
+    return status;
+}
+
+/* A script that can only be stopped by ending the process leaves these behind. */
+static bool expect_failure(const struct judgement_params *params, struct assay_error *error)
+{
+    struct text text = {0};
+    text_addf(&text, "what was measured is in %s; 'assay check %s %s' judges it again",
+              params->journal, params->journal, params->script_path);
+    script_add_last_words(params->script, text_string(&text));
+    text_clear(&text);
+    text_addf(&text,
+              "the judging did not end: its process was ended, by the script's deadline or by a "
+              "signal; 'assay check %s %s' judges again",
+              params->journal, params->script_path);
+    bool good = failure_expect(params->output, text_string(&text), error);
+    text_free(&text);
+    return good;
+}
+
 static int judge_apart(const struct judgement_params *params, struct journal_reader *reader)
 {
     struct assay_error error = {0};
@@ -151,14 +176,14 @@ static int judge_apart(const struct judgement_params *params, struct journal_rea
     struct journal_reader *verdicts = NULL;
     int status;
     if (!scratch_open(&scratch, journal_run(reader), &error))
-        return cli_error(&error);
+        return judgement_fail(params, &error);
     if (judge_into(params, reader, scratch.writer, &status, &error))
         verdicts = journal_read(text_string(&scratch.path), &error);
     if (verdicts) {
         struct report_source source = {reader, verdicts, params->journal};
         status = report_all(params, &source, status);
     } else {
-        status = cli_error(&error);
+        status = judgement_fail(params, &error);
     }
     journal_reader_destroy(&verdicts);
     scratch_close(&scratch);
@@ -169,7 +194,9 @@ int judgement_run(const struct judgement_params *params)
 {
     struct assay_error error = {0};
     int status = CLI_CASE_ERROR;
-    struct journal_reader *reader = journal_read(params->journal, &error);
+    struct journal_reader *reader = NULL;
+    if (expect_failure(params, &error))
+        reader = journal_read(params->journal, &error);
     if (reader && !params->writer) {
         status = judge_apart(params, reader);
         journal_reader_destroy(&reader);
@@ -189,7 +216,7 @@ int judgement_run(const struct judgement_params *params)
         status = reader ? report_all(params, &source, status) : CLI_CASE_ERROR;
     }
     if (error.status)
-        status = cli_error(&error);
+        status = judgement_fail(params, &error);
     journal_reader_destroy(&reader);
     return status;
 }

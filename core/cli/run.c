@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/choices.h"
 #include "cli/cli.h"
+#include "cli/failure.h"
 #include "cli/judgement.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -8,6 +9,7 @@
 #include "cli/selection.h"
 #include "cli/session.h"
 
+#include "base/clock.h"
 #include "base/os.h"
 
 #include <signal.h>
@@ -37,18 +39,32 @@ struct run {
     struct progress progress;
 };
 
-static volatile int interrupted; /* the signal's number */
+#define SECOND_SIGNAL_NS INT64_C(1000000000)
 
+static volatile int interrupted; /* the first signal's number */
+static volatile int64_t interrupted_ns;
+
+/* The first signal ends the run in order. One that comes a while after it has its usual effect: the
+ * worker dies with us, the journal is whole. Those in between are the first once more: `timeout`
+ * signals its child and then the child's whole group. */
 static void interrupt(int signal_number)
 {
-    interrupted = signal_number;
+    int64_t now = clock_now(clock_monotonic());
+    if (!interrupted) {
+        interrupted_ns = now;
+        interrupted = signal_number;
+    } else if (now - interrupted_ns >= SECOND_SIGNAL_NS) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); /* once this handler has returned */
+    }
 }
 
-/* The second signal has its usual effect: the worker dies with us, the journal is whole. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = interrupt};
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -116,10 +132,10 @@ static bool load_plan(struct run *run, struct assay_error *error)
 static bool refuse_unserved(const json_t *found, struct assay_error *error)
 {
     struct text lines = {0};
-    selection_add_unserved(found, "\n  ", &lines);
+    selection_add_unserved(found, "  ", &lines);
     assay_fail(error, ASSAY_NO_DEVICE,
                "nothing was measured, since a GPU would be passed over; --device cpu measures the "
-               "CPU all the same:%.*s",
+               "CPU all the same:\n%.*s",
                lines.length ? (int)lines.length - 1 : 0, text_string(&lines));
     text_free(&lines);
     return false;
@@ -203,6 +219,7 @@ static int measure(struct run *run)
                 "'assay check %s %s' judges them\n",
                 error.text, run->progress.ended, plan_selected_count(plan),
                 text_string(&run->output.journal), text_string(&run->output.journal), run->path);
+        failure_write(&run->choices->output, error.text, CLI_CASE_ERROR);
         return CLI_CASE_ERROR;
     }
     struct judgement_params params = {
@@ -216,17 +233,30 @@ static int measure(struct run *run)
     return judgement_run(&params);
 }
 
+static int fail_early(const struct run *run, const struct assay_error *error)
+{
+    int status = cli_error(error);
+    failure_write(&run->choices->output, error->text, status);
+    return status;
+}
+
 static int run_script(struct run *run)
 {
+    static const char killed[] = "the run did not end: its process was killed, or it crashed; "
+                                 "'assay check' judges what its journal holds";
+    const struct choices_output *reports = &run->choices->output;
     struct assay_error error = {0};
-    if (!output_prepare(&run->output, run->choices->directory, run->path, &error))
-        return cli_error(&error);
+    if (!choices_check_path(run->path, &error) ||
+        (run->choices->directory && !choices_check_path(run->choices->directory, &error)) ||
+        !output_prepare(&run->output, run->choices->directory, run->path, &error))
+        return fail_early(run, &error);
     int status;
-    if (choices_output_check(&run->choices->output, &error) && start_worker(run, &error) &&
-        load_plan(run, &error) && choose_devices(run, &error) && begin_journal(run, &error))
+    if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&
+        start_worker(run, &error) && load_plan(run, &error) && choose_devices(run, &error) &&
+        begin_journal(run, &error))
         status = measure(run);
     else
-        status = cli_error(&error);
+        status = fail_early(run, &error);
     session_close(&run->session);
     if (!run->journal)
         output_discard(&run->output);

@@ -19,6 +19,12 @@ size_t selection_add_unserved(const json_t *found, const char *prefix, struct te
 {
     size_t i, count = 0;
     json_t *gpu;
+    const char *unreadable = json_text(found, "pci_error", NULL);
+    if (unreadable) {
+        text_addf(out, "%s%s, so a GPU that no Vulkan driver serves would not be seen\n", prefix,
+                  unreadable);
+        count++;
+    }
     json_array_foreach(json_object_get(found, "pci"), i, gpu)
     {
         const char *missing = json_text(gpu, "missing", NULL);

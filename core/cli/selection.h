@@ -14,7 +14,7 @@ bool selection_needs_device(const struct plan *plan);
 bool selection_resolve(const struct plan *plan, const json_t *found, struct text *said,
                        bool *only_cpu, struct assay_error *error);
 /* Adds a line for each GPU on the PCI bus that no Vulkan driver serves, each with `prefix` in
- * front. Returns how many. */
+ * front; one line when the bus cannot be read. Returns how many. */
 size_t selection_add_unserved(const json_t *found, const char *prefix, struct text *out);
 
 #endif

@@ -9,6 +9,9 @@
 
 #include <inttypes.h>
 
+/* A time under this many steps of its clock is known to no better than 1 %. */
+#define CLOCK_STEPS 100
+
 static void note_add(void *user, const char *note)
 {
     struct measure_result *result = user;
@@ -160,6 +163,22 @@ static void add_resources(struct member *member)
     text_add_char(out, ']');
 }
 
+static bool add_clock_note(struct member *member, struct assay_error *error)
+{
+    int64_t step_ns = member->serial.step_ns;
+    int64_t time_ns = samples_time_median(&member->samples, &member->serial, error);
+    if (time_ns < 0 || step_ns <= 0 || time_ns >= CLOCK_STEPS * step_ns)
+        return error->status == ASSAY_OK;
+    struct text note = {0};
+    text_addf(&note,
+              "the median end-to-end time, %" PRId64 " ns, is under %d steps of the clock (%" PRId64
+              " ns each): it is known to a step at best",
+              time_ns, CLOCK_STEPS, step_ns);
+    note_add(member->result, text_string(&note));
+    text_free(&note);
+    return true;
+}
+
 void member_forget_report(struct member *member)
 {
     struct measure_result *result = member->result;
@@ -201,6 +220,8 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
     for (unsigned i = 0; i < member->serial.count; i++)
         add_stage(member, i);
     text_add_char(&result->stages, ']');
+    if (!add_clock_note(member, error))
+        return false;
     add_verification(member);
     add_resources(member);
     bool failed = result->samples.failed || result->sampling.failed || result->stages.failed ||

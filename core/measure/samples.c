@@ -116,6 +116,28 @@ struct summary {
     const char *absent;
 };
 
+/* The step of the clock that the column was read from, where that is the host's. */
+static int64_t column_step(const struct serial *serial, size_t column)
+{
+    if (column == COLUMN_TIME || column == COLUMN_SUBMIT)
+        return serial->step_ns;
+    if (column < COLUMN_STAGES || (column - COLUMN_STAGES) % 2 != 0)
+        return 0;
+    return serial->stages[(column - COLUMN_STAGES) / 2].host_clock ? serial->step_ns : 0;
+}
+
+/* Values that are all the same step of the clock are not known to nothing. */
+static void widen(struct interval *interval, int64_t step_ns)
+{
+    double half = (double)step_ns / 2;
+    if (interval->high - interval->low >= (double)step_ns)
+        return;
+    if (interval->low > interval->estimate - half)
+        interval->low = interval->estimate - half;
+    if (interval->high < interval->estimate + half)
+        interval->high = interval->estimate + half;
+}
+
 static struct summary summarise(const struct samples *samples, const struct serial *serial,
                                 size_t column, double confidence, double *scratch)
 {
@@ -130,6 +152,7 @@ static struct summary summarise(const struct samples *samples, const struct seri
     }
     stats_sort(scratch, summary.n);
     stats_median_interval(scratch, summary.n, confidence, &summary.interval);
+    widen(&summary.interval, column_step(serial, column));
     if (summary.interval.estimate <= 0)
         summary.absent = too_short;
     return summary;
@@ -242,4 +265,19 @@ bool samples_metrics(const struct samples *samples, const struct serial *serial,
         ok = write_stage(&w, i);
     free(scratch);
     return ok;
+}
+
+int64_t samples_time_median(const struct samples *samples, const struct serial *serial,
+                            struct assay_error *error)
+{
+    if (!column_present(samples, serial, COLUMN_TIME))
+        return -1;
+    double *scratch = malloc(samples->count * sizeof(*scratch));
+    if (!scratch) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for statistics");
+        return -1;
+    }
+    struct summary summary = summarise(samples, serial, COLUMN_TIME, 0.95, scratch);
+    free(scratch);
+    return (int64_t)summary.interval.estimate;
 }

@@ -21,8 +21,12 @@ void samples_add_series(const struct samples *samples, const struct serial *seri
                         struct text *out);
 /* How many samples a record can hold: its line has a limited length. */
 unsigned samples_room(const struct serial *serial);
-/* All metrics but the workload's extras. */
+/* All metrics but the workload's extras. The interval of a time that the host's clock gave is no
+ * narrower than a step of that clock. */
 bool samples_metrics(const struct samples *samples, const struct serial *serial, double confidence,
                      struct metric_set *set, struct assay_error *error);
+/* Median end-to-end time in ns; -1 without. */
+int64_t samples_time_median(const struct samples *samples, const struct serial *serial,
+                            struct assay_error *error);
 
 #endif

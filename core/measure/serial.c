@@ -69,7 +69,8 @@ static bool stage_add(struct serial *serial, const struct assay_stage *stage,
 bool serial_prepare(struct serial *serial, const struct serial_params *params,
                     struct assay_error *error)
 {
-    *serial = (struct serial){.self = params->self, .clock = params->clock};
+    *serial = (struct serial){
+        .self = params->self, .clock = params->clock, .step_ns = clock_step_ns(params->clock)};
     const struct assay_stage *const *stages = params->workload->stages;
     for (size_t i = 0; stages[i]; i++) {
         if (stages[i]->present && !stages[i]->present(params->params))

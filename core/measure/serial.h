@@ -26,6 +26,7 @@ struct serial_stage {
 struct serial {
     void *self; /* the workload's slot object */
     struct assay_clock *clock;
+    int64_t step_ns; /* of the clock, clock_step_ns */
     struct serial_stage stages[MEASURE_STAGES_MAX];
     unsigned count;
     bool device;       /* some stage is a device stage */

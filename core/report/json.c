@@ -91,3 +91,15 @@ bool report_json(const struct report_source *source, struct text *out, struct as
     view_close(&view);
     return good && (!out->failed || no_memory(error));
 }
+
+bool report_json_failure(const char *reason, int status, struct text *out,
+                         struct assay_error *error)
+{
+    json_t *end = json_pack("{s:o, s:o}", "exit", status < 0 ? json_null() : json_integer(status),
+                            "error", json_clean_string(reason));
+    text_add(out, "{\"run\":null,\n \"end\":");
+    bool good = end ? json_add_line(out, end, false, error) : no_memory(error);
+    text_add(out, ",\n \"cases\":[],\n \"summaries\":[]}\n");
+    json_decref(end);
+    return good && (!out->failed || no_memory(error));
+}

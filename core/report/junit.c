@@ -298,24 +298,75 @@ static bool add_cases(struct junit *junit, struct assay_error *error)
     return add_summaries(junit, error);
 }
 
+/* The run as a testcase in error: no case of its can tell. */
+static bool add_run_error(struct junit *junit, const char *type, const char *message,
+                          struct assay_error *error)
+{
+    if (!begin_suite(junit, "run", error))
+        return false;
+    begin_testcase(junit, "run", "run", 0);
+    junit->of_suite.errors++;
+    add_element(&junit->suite, "error", type, message, message);
+    text_add(&junit->suite, "    </testcase>\n");
+    return true;
+}
+
+/* A run that left cases out, or whose judging failed, must not pass for what it did. */
+static bool add_end(struct junit *junit, struct assay_error *error)
+{
+    const json_t *end = junit->view.end;
+    const char *said = json_text(end, "error", NULL);
+    bool interrupted = json_flag(end, "interrupted", false);
+    int64_t missing = json_whole(json_object_get(end, "cases"), "missing", 0);
+    if (end && !said && !interrupted && missing == 0)
+        return true;
+    if (said)
+        return add_run_error(junit, "script error", said, error);
+    const char *type = !end ? "unfinished" : interrupted ? "interrupted" : "incomplete";
+    struct text message = {0};
+    text_add(&message, type);
+    if (!end)
+        text_add(&message, ": the journal holds no end of the run");
+    else if (missing)
+        text_addf(&message, ": %lld case%s not run", (long long)missing, missing == 1 ? "" : "s");
+    bool good = add_run_error(junit, type, text_string(&message), error);
+    text_free(&message);
+    return good;
+}
+
+/* Writes the document and frees what it was made of. */
+static bool junit_finish(struct junit *junit, bool good, struct text *out,
+                         struct assay_error *error)
+{
+    end_suite(junit);
+    if (good) {
+        text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay\"");
+        add_tally(out, &junit->of_all);
+        text_add(out, ">\n");
+        text_add(out, text_string(&junit->suites));
+        text_add(out, "</testsuites>\n");
+        good = (!out->failed && !junit->suite.failed && !junit->suites.failed) || no_memory(error);
+    }
+    free(junit->experiment);
+    text_free(&junit->suite);
+    text_free(&junit->suites);
+    return good;
+}
+
 bool report_junit(const struct report_source *source, struct text *out, struct assay_error *error)
 {
     struct junit junit = {0};
     if (!view_open(source, &junit.view, error))
         return false;
-    bool good = add_cases(&junit, error);
-    end_suite(&junit);
-    if (good) {
-        text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay\"");
-        add_tally(out, &junit.of_all);
-        text_add(out, ">\n");
-        text_add(out, text_string(&junit.suites));
-        text_add(out, "</testsuites>\n");
-        good = (!out->failed && !junit.suite.failed && !junit.suites.failed) || no_memory(error);
-    }
-    free(junit.experiment);
-    text_free(&junit.suite);
-    text_free(&junit.suites);
+    bool good = add_cases(&junit, error) && add_end(&junit, error);
+    good = junit_finish(&junit, good, out, error);
     view_close(&junit.view);
     return good;
+}
+
+bool report_junit_failure(const char *reason, struct text *out, struct assay_error *error)
+{
+    struct junit junit = {0};
+    bool good = add_run_error(&junit, "error", reason, error);
+    return junit_finish(&junit, good, out, error);
 }

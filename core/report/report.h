@@ -31,11 +31,17 @@ bool report_table(const struct report_source *source, const struct report_style 
                   struct text *out, struct assay_error *error);
 /* JUnit XML that GitLab, GitHub and Jenkins take: a testsuite an experiment, a testcase a case (and
  * one for its summary), failure, error, skipped; figures in system-out. An inconclusive bound is a
- * failure unless the run said --inconclusive pass. */
+ * failure unless the run said --inconclusive pass. A run that did not come to its end (interrupted,
+ * cases not run, a script error while judging) is a testcase in error of its own. */
 bool report_junit(const struct report_source *source, struct text *out, struct assay_error *error);
 /* One JSON object: run, end, cases with metrics and verdicts, verdicts of the summaries. Ends with
  * a newline. */
 bool report_json(const struct report_source *source, struct text *out, struct assay_error *error);
+/* The same of a command that ended before there was anything to report: one testcase in error, and
+ * an object of the usual shape without run and cases. A status below 0 is not known. */
+bool report_junit_failure(const char *reason, struct text *out, struct assay_error *error);
+bool report_json_failure(const char *reason, int status, struct text *out,
+                         struct assay_error *error);
 /* Adds text escaped for XML/HTML; bytes that are no UTF-8 and characters that XML 1.0 forbids
  * become U+FFFD. The one escaper. */
 void report_add_escaped(struct text *out, const char *string);

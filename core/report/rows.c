@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define NO_DEVICE "none"
+#define NO_DEVICE "-" /* needs none, or could not open one */
 
 static bool no_memory(struct assay_error *error)
 {

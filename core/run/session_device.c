@@ -100,9 +100,12 @@ json_t *session_describe_devices(struct session *session, struct assay_error *er
     json_t *devices = there ? json_incref(session->inventory) : json_array();
     json_t *pci = pci_inventory(gpus, count, devices);
     free(gpus);
-    json_t *answer = json_pack("{s:s, s:o, s:o, s:o}", "tell", "devices", "devices", devices,
+    json_t *unreadable = pci_readable()
+                             ? json_null()
+                             : json_string("sysfs shows no buses: the PCI bus cannot be read");
+    json_t *answer = json_pack("{s:s, s:o, s:o, s:o, s:o}", "tell", "devices", "devices", devices,
                                "error", there ? json_null() : json_clean_string(none.text), "pci",
-                               pci);
+                               pci, "pci_error", unreadable);
     if (!answer)
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the devices");
     return answer;

@@ -14,6 +14,7 @@
 
 struct supervisor {
     struct link *link;
+    json_t *devices; /* as supervisor_devices found them, or NULL */
     bool quick;
     int64_t deadline_ns;
     struct turn turn; /* reused */
@@ -45,6 +46,7 @@ void supervisor_destroy(struct supervisor **supervisor)
         return;
     link_destroy(&self->link);
     turn_free(&self->turn);
+    json_decref(self->devices);
     free(self);
     *supervisor = NULL;
 }
@@ -95,8 +97,11 @@ json_t *supervisor_devices(struct supervisor *supervisor, struct assay_error *er
         answer = NULL;
         assay_fail(error, ASSAY_INTERNAL, "the worker's answer holds no devices");
     }
-    if (answer)
+    if (answer) {
         json_object_del(answer, "tell");
+        json_decref(supervisor->devices);
+        supervisor->devices = json_incref(json_object_get(answer, "devices"));
+    }
     return answer;
 }
 
@@ -137,6 +142,7 @@ bool supervisor_run(struct supervisor *supervisor, const struct plan *plan,
     turn->plan = plan;
     turn->events = events;
     turn->interrupted = interrupted;
+    turn->devices = supervisor->devices;
     turn->quick = supervisor->quick;
     turn->stopped = false;
     for (uint32_t i = 0; i < plan->group_count; i++) {

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "result/record.h"
 #include "stats/looks.h"
+#include "vulkan/selector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,23 +67,56 @@ static void line_keep(struct turn *turn, const char *line, size_t length)
     turn->ends[turn->line_count++] = turn->lines.length;
 }
 
+/* What is known of the device without opening it; nothing when it was never looked for. */
+static bool add_device(const struct turn *turn, size_t index, struct text *out,
+                       struct assay_error *error)
+{
+    static const char *const members[] = {"name", "label",  "class",      "uuid",
+                                          "pci",  "driver", "api_version"};
+    const char *selector = json_text(turn->requests[index], "device", NULL);
+    struct assay_error none = {0}; /* the case has failed in another way than by its selector */
+    size_t chosen;
+    if (turn->items[index]->workload->model || !turn->devices ||
+        !vulkan_select(turn->devices, selector, &chosen, &none))
+        return true;
+    const json_t *found = json_array_get(turn->devices, chosen);
+    json_t *device = json_pack("{s:s?}", "selector", selector);
+    for (size_t i = 0; device && i < sizeof(members) / sizeof(members[0]); i++)
+        json_object_set(device, members[i], json_object_get(found, members[i]));
+    bool good = device ? json_add_line(out, device, false, error)
+                       : assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
+    json_decref(device);
+    return good;
+}
+
+static bool member_fail(struct turn *turn, size_t index, enum assay_status status,
+                        struct assay_error *error)
+{
+    struct text device = {0};
+    text_clear(&turn->line);
+    bool good = add_device(turn, index, &device, error);
+    struct record_case record = {.request = turn->requests[index],
+                                 .device = text_string(&device),
+                                 .status = record_status(status),
+                                 .reason = text_string(&turn->reason)};
+    good = good && record_add_case(&turn->line, &record, error);
+    text_free(&device);
+    json_t *tree = good ? json_read(turn->line.data, turn->line.length, "case record", error)
+                        : NULL;
+    if (!tree)
+        return false;
+    line_keep(turn, turn->line.data, turn->line.length);
+    turn->records[turn->told++] = tree;
+    return true;
+}
+
 /* Writes the records that the worker could not: `reason` says how it ended. */
 static bool turn_fail(struct turn *turn, enum assay_status status, struct assay_error *error)
 {
     records_drop(turn);
-    for (size_t i = 0; i < turn->count; i++) {
-        struct record_case record = {.request = turn->requests[i],
-                                     .status = record_status(status),
-                                     .reason = text_string(&turn->reason)};
-        text_clear(&turn->line);
-        if (!record_add_case(&turn->line, &record, error))
+    for (size_t i = 0; i < turn->count; i++)
+        if (!member_fail(turn, i, status, error))
             return false;
-        json_t *tree = json_read(turn->line.data, turn->line.length, "case record", error);
-        if (!tree)
-            return false;
-        line_keep(turn, turn->line.data, turn->line.length);
-        turn->records[turn->told++] = tree;
-    }
     return true;
 }
 

@@ -14,6 +14,7 @@ struct turn {
     const struct plan *plan;
     const struct supervisor_events *events; /* or NULL */
     const volatile int *interrupted;        /* or NULL */
+    const json_t *devices;                  /* as supervisor_devices found them, or NULL */
     bool quick;
 
     bool stopped; /* by a signal: the last group has no records */

@@ -30,6 +30,8 @@ struct plan *script_plan(struct script *script); /* borrowed */
 /* What the run record needs: {"path", "hash", "modules": [{"path","hash"}], "options": {...}}. New
  * reference. */
 json_t *script_record(const struct script *script);
+/* A line for stderr when the script can only be stopped by ending the process. */
+void script_add_last_words(struct script *script, const char *line);
 /* The closures, for judge_run. */
 void script_judge(struct script *script, struct judge_script *out);
 

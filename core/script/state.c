@@ -197,7 +197,7 @@ void state_check_deadline(lua_State *L)
 /* Loops inside C functions of Lua (a pattern that backtracks for ever), in finalizers and in the
  * handler of an xpcall run no hook: the process is ended a while after the deadline. A signal
  * handler has no other way to its text than a global. */
-static char watchdog_text[512];
+static char watchdog_text[4096];
 static volatile size_t watchdog_length;
 
 static void watchdog_fired(int signal_number)
@@ -222,6 +222,23 @@ static void watchdog_disarm(void)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+static void watchdog_add(const struct text *text)
+{
+    size_t room = sizeof(watchdog_text) - watchdog_length;
+    size_t length = text->length < room ? text->length : room;
+    memcpy(watchdog_text + watchdog_length, text_string(text), length);
+    watchdog_length += length;
+}
+
+void script_add_last_words(struct script *script, const char *line)
+{
+    struct text text = {0};
+    (void)script; /* one timer, one text for the process */
+    text_addf(&text, "assay: %s\n", line);
+    watchdog_add(&text);
+    text_free(&text);
+}
+
 static void watchdog_prepare(const struct script *script)
 {
     struct text text = {0};
@@ -230,9 +247,8 @@ static void watchdog_prepare(const struct script *script)
                  (struct dimension){.seconds = 1});
     text_add(&text,
              " and could not be interrupted; is there a pattern or a size that never ends?\n");
-    size_t length = text.length < sizeof(watchdog_text) ? text.length : sizeof(watchdog_text);
-    memcpy(watchdog_text, text_string(&text), length);
-    watchdog_length = length;
+    watchdog_length = 0;
+    watchdog_add(&text);
     text_free(&text);
     struct sigaction action = {.sa_handler = watchdog_fired};
     sigemptyset(&action.sa_mask);

@@ -156,13 +156,28 @@ static bool scan_bus(const char *path, struct pci_gpu **gpus, size_t *count,
     return ok;
 }
 
-bool pci_scan(struct pci_gpu **gpus, size_t *count, struct assay_error *error)
+static void add_root(struct text *path)
 {
     const char *root = getenv("ASSAY_SYSFS");
+    text_add(path, root && root[0] ? root : "/sys");
+}
+
+bool pci_readable(void)
+{
+    struct text path = {0};
+    add_root(&path);
+    text_add(&path, "/bus");
+    const bool there = !path.failed && access(text_string(&path), R_OK | X_OK) == 0;
+    text_free(&path);
+    return there;
+}
+
+bool pci_scan(struct pci_gpu **gpus, size_t *count, struct assay_error *error)
+{
     struct text path = {0};
     *gpus = NULL;
     *count = 0;
-    text_add(&path, root && root[0] ? root : "/sys");
+    add_root(&path);
     text_add(&path, "/bus/pci/devices");
     const bool ok = path.failed ? assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of memory for a path")
                                 : scan_bus(text_string(&path), gpus, count, error);

@@ -19,6 +19,10 @@ struct pci_gpu {
  * cannot be read (none there) gives an empty list. malloc'ed array. */
 bool pci_scan(struct pci_gpu **gpus, size_t *count, struct assay_error *error);
 
+/* Whether sysfs shows its buses at all: where it does not (a container without /sys), an empty list
+ * says nothing. */
+bool pci_readable(void);
+
 /* The "pci" array of supervisor_devices: each GPU, the inventory index that serves it (by PCI
  * address, else by vendor and device id when the driver tells no address), and otherwise what is
  * missing: no kernel driver bound, or the Vulkan driver package for this vendor. New reference. */

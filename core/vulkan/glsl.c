@@ -28,6 +28,19 @@ size_t shader_compile_count(void)
     return atomic_load(&glsl_compiled);
 }
 
+/* What a message that ends in a colon lists, a line each ("Possible extensions include:"). Returns
+ * the rest of the log. */
+static const char *add_list_lines(struct text *out, const char *line)
+{
+    while (*line != '\0' && *line != '\n' && strncmp(line, "ERROR: ", 7) != 0) {
+        size_t length = strcspn(line, "\n");
+        text_add_char(out, ' ');
+        text_add_bytes(out, line, length);
+        line += length + (line[length] == '\n');
+    }
+    return line;
+}
+
 /* glslang's log as "FILE:LINE: message" lines. Places before the first #line have the string's
  * number instead of a name. */
 static void add_log(struct text *out, const char *name, const char *log)
@@ -62,6 +75,8 @@ static void add_log(struct text *out, const char *name, const char *log)
         for (size_t i = 0; i < length; i++)
             if (at[i] != ' ' || i + 1 == length || at[i + 1] != ' ')
                 text_add_char(out, at[i]);
+        if (length > 0 && at[length - 1] == ':')
+            line = add_list_lines(out, line);
     }
     if (left_out > 0)
         text_addf(out, "\n(%zu more)", left_out);

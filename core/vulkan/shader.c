@@ -62,12 +62,17 @@ static bool load_spirv(const char *path, struct shader *shader, struct assay_err
         goto end;
     if (data.length >= sizeof(magic))
         memcpy(&magic, data.data, sizeof(magic));
-    if (data.length < SPIRV_HEADER_WORDS * sizeof(uint32_t) ||
-        data.length % sizeof(uint32_t) != 0 || magic != SPIRV_MAGIC) {
+    if (data.length < sizeof(magic) || magic != SPIRV_MAGIC) {
         assay_fail(error, ASSAY_INVALID,
-                   "%s is no SPIR-V: %zu bytes that start with 0x%08x, wanted are whole 32-bit "
-                   "words that start with 0x%08x",
+                   "%s is no SPIR-V: its %zu bytes start with 0x%08x, SPIR-V starts with 0x%08x",
                    path, data.length, (unsigned)magic, (unsigned)SPIRV_MAGIC);
+        goto end;
+    }
+    if (data.length < SPIRV_HEADER_WORDS * sizeof(uint32_t) ||
+        data.length % sizeof(uint32_t) != 0) {
+        assay_fail(error, ASSAY_INVALID,
+                   "%s is cut: SPIR-V is whole words of 4 bytes, %d at least, but it has %zu bytes",
+                   path, SPIRV_HEADER_WORDS, data.length);
         goto end;
     }
     shader->words = malloc(data.length);

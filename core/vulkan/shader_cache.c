@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CACHE_MAGIC UINT32_C(0x56505341) /* "ASPV"; another byte order reads as damage */
 #define CACHE_FORMAT 1u
@@ -70,6 +71,9 @@ void shader_cache_put(const struct hash128 *key, const uint32_t *words, size_t w
         .magic = CACHE_MAGIC, .format = CACHE_FORMAT, .word_count = word_count};
     if (word_count == 0 || bytes > CACHE_BYTES_MAX - sizeof(header) ||
         !cache_path(key, &directory, &path) || !os_make_directories(text_string(&directory), NULL))
+        goto end;
+    /* A pipe would be written to, and waited for; what is no file is not ours to replace. */
+    if (access(text_string(&path), F_OK) == 0 && !os_is_file(text_string(&path)))
         goto end;
     header.hash = hash_bytes(words, bytes);
     text_add_bytes(&entry, (const char *)&header, sizeof(header));

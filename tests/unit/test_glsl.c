@@ -68,6 +68,15 @@ static void errors_have_file_and_line(void **state)
     write_file("two.comp", HEAD "void main() { f(); }\nvoid g() { h(); }\n");
     expect_error("two.comp", ASSAY_SCRIPT,
                  "two.comp:3: 'f' : no matching overloaded function found");
+    write_file("list.comp", "#version 450\n#extension GL_EXT_shader_8bit_storage : enable\n"
+                            "layout(local_size_x = 1) in;\n"
+                            "layout(binding = 0) buffer B { int8_t a; } b;\n"
+                            "void main() { int8_t x = b.a; }\n");
+    expect_error("list.comp", ASSAY_SCRIPT,
+                 "list.comp:5: 'qualifier: (u)int8 types can only be in uniform block or buffer "
+                 "storage' : required extension not requested: Possible extensions include: "
+                 "GL_EXT_shader_explicit_arithmetic_types "
+                 "GL_EXT_shader_explicit_arithmetic_types_int8");
     write_file("noversion.comp", "layout(local_size_x = 1) in;\nvoid main() { b; }\n");
     expect_error("noversion.comp", ASSAY_SCRIPT, "noversion.comp:2: 'b' : undeclared identifier");
     write_file("linked.comp", HEAD "void f();\nvoid main() { f(); }\n");
@@ -194,8 +203,12 @@ static void spirv_files(void **state)
     (void)state;
     write_file("text.spv", "this is no SPIR-V at all");
     expect_error("text.spv", ASSAY_INVALID,
-                 "text.spv is no SPIR-V: 24 bytes that start with 0x73696874, wanted are whole "
-                 "32-bit words that start with 0x07230203");
+                 "text.spv is no SPIR-V: its 24 bytes start with 0x73696874, SPIR-V starts with "
+                 "0x07230203");
+    write_file("cut.spv", "\x03\x02\x23\x07 the rest was here");
+    expect_error("cut.spv", ASSAY_INVALID,
+                 "cut.spv is cut: SPIR-V is whole words of 4 bytes, 5 at least, but it has 22 "
+                 "bytes");
 }
 
 /* Builds the locale beside the test's files, so that none needs to be installed. */

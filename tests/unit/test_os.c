@@ -80,6 +80,17 @@ static void bad_files(void **state)
     assert_false(os_file_read("/tmp", 10, &text, &error));
     assert_string_equal(error.text, "/tmp is a directory, but a file is wanted");
     error = (struct assay_error){0};
+    assert_false(os_file_read("/dev/zero", 10, &text, &error));
+    assert_int_equal(error.status, ASSAY_INVALID);
+    assert_string_equal(error.text,
+                        "/dev/zero is a pipe or a device, but a regular file is wanted");
+    error = (struct assay_error){0};
+    const char *pipe = in_folder("pipe"); /* without a writer: no wait for one */
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_false(os_file_read(pipe, 10, &text, &error));
+    assert_non_null(strstr(error.text, "is a pipe or a device"));
+    assert_int_equal(unlink(pipe), 0);
+    error = (struct assay_error){0};
     assert_false(os_file_write_atomic("/dev/full", "x", 1, &error));
     assert_int_equal(error.status, ASSAY_SYSTEM);
     assert_string_equal(error.text, "cannot write /dev/full: No space left on device");
@@ -338,7 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files, make_folder, drop_folder),
-        cmocka_unit_test(bad_files),
+        cmocka_unit_test_setup_teardown(bad_files, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(directories, make_folder, drop_folder),
         cmocka_unit_test(paths),
         cmocka_unit_test(endings),

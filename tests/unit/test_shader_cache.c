@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -121,6 +122,23 @@ static void damaged_entries_are_rebuilt(void **state)
     text_free(&good);
 }
 
+/* A pipe in the place of an entry: neither reading nor writing waits for its other end. */
+static void a_pipe_is_no_entry(void **state)
+{
+    (void)state;
+    struct shader shader;
+    char path[160];
+    load_text(TEXT, "4", &shader);
+    entry_path(&shader.source_hash, path, sizeof(path));
+    shader_free(&shader);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    load_text(TEXT, "4", &shader);
+    assert_false(shader.from_cache);
+    shader_free(&shader);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void failed_compiles_are_not_kept(void **state)
 {
     (void)state;
@@ -166,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(second_load_compiles_nothing),
         cmocka_unit_test(damaged_entries_are_rebuilt),
+        cmocka_unit_test(a_pipe_is_no_entry),
         cmocka_unit_test(failed_compiles_are_not_kept),
         cmocka_unit_test(works_without_a_cache),
     };

@@ -158,6 +158,15 @@ static void lists(void **state)
     }
 }
 
+static void knows_utf8(void **state)
+{
+    (void)state;
+    assert_true(text_is_utf8(""));
+    assert_true(text_is_utf8("caf\xC3\xA9/x.lua"));
+    assert_false(text_is_utf8("caf\xE9/x.lua"));
+    assert_false(text_is_utf8("caf\xC3"));
+}
+
 static void globs(void **state)
 {
     (void)state;
@@ -185,6 +194,7 @@ int main(void)
         cmocka_unit_test(arena_is_aligned_and_zeroed),
         cmocka_unit_test(finds_the_nearest_name),
         cmocka_unit_test(lists),
+        cmocka_unit_test(knows_utf8),
         cmocka_unit_test(globs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

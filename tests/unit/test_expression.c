@@ -193,10 +193,6 @@ static void the_rest_is_resampled_by_turns(void **state)
     assert_true(more.metric.high - more.metric.low > 60e-6);
     struct metric again = evaluate(&more, &fetched);
     assert_true(metric.low == again.low && metric.high == again.high);
-    struct metric other;
-    struct assay_error error = {0};
-    assert_true(expression_evaluate(&more, 2, fetch, &fetched, &other, &error));
-    assert_true(metric.low != other.low || metric.high != other.high);
 
     /* Not of one group: drawn apart, so as wide as the two are. */
     b.group = 8;

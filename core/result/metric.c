@@ -90,7 +90,7 @@ static void divide(const struct metric *a, const struct metric *b, struct metric
     out->value = a->value / b->value;
 }
 
-static void compute(enum metric_operator by, const struct metric *a, const struct metric *b,
+void metric_compute(enum metric_operator by, const struct metric *a, const struct metric *b,
                     struct metric *out)
 {
     switch (by) {
@@ -145,7 +145,7 @@ bool metric_combine(enum metric_operator by, const struct metric *a, const struc
     result.n = a->n == 0 ? b->n : b->n == 0 || a->n < b->n ? a->n : b->n;
     result.name = expression(by, a, b, arena);
     if (!result.absent)
-        compute(by, a, b, &result);
+        metric_compute(by, a, b, &result);
     if (result.absent) {
         result.value = result.low = result.high = 0;
         result.absent = arena_copy(arena, result.absent);

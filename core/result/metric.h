@@ -33,6 +33,10 @@ enum metric_operator {
 };
 bool metric_combine(enum metric_operator by, const struct metric *a, const struct metric *b,
                     struct arena *arena, struct metric *out, struct assay_error *error);
+/* The figures alone (value, low, high), or `absent` as a static text; the rest of *out is left as
+ * it is, with absent NULL before. Both operands are present. */
+void metric_compute(enum metric_operator by, const struct metric *a, const struct metric *b,
+                    struct metric *out);
 
 /* Set of metrics of a case, in order of addition. Names are copied. */
 struct metric_set;

@@ -167,17 +167,13 @@ static int judge_figure(lua_State *L, struct bound *bound, const struct value_me
                         true);
 }
 
-/* The ratio (or difference) of two metrics, as one. */
-static struct value_metric combined(lua_State *L, enum metric_operator operation,
-                                    const struct value_metric *a, const struct value_metric *b)
+/* The ratio (or difference) of what expect() got and the metric at index 2, as one; it stays on the
+ * stack. */
+static struct value_metric combined(lua_State *L, enum metric_operator by)
 {
-    struct assay_error error = {0};
-    struct value_metric out = *a;
-    if (!metric_combine(operation, &a->metric, &b->metric, script_scratch(L), &out.metric, &error))
-        script_raise(L, &error);
-    if (a->item != b->item)
-        out.item = NULL;
-    return out;
+    lua_getiuservalue(L, 1, 1);
+    metric_push_combined(L, by, lua_gettop(L), 2);
+    return metric_of(L, -1, "expect", NULL);
 }
 
 /* at_least, at_most, equals: against a limit, or another metric, when the ratio is judged. */
@@ -192,7 +188,7 @@ static int one_limit(lua_State *L, enum bound_kind kind)
                           .dimension = value.metric.dimension,
                           .text = text};
     if (metric_test(L, 2)) {
-        value = combined(L, METRIC_DIVIDE, &value, &against);
+        value = combined(L, METRIC_DIVIDE);
         bound.low = bound.high = 1;
         bound.dimension = (struct dimension){0};
         bound.text = "1";
@@ -313,7 +309,7 @@ static int expect_near(lua_State *L)
     double centre = against.metric.absent ? 0 : against.metric.value;
     double tolerance = near_tolerance(L, &value, centre);
     if (metric_test(L, 2)) {
-        value = combined(L, METRIC_SUBTRACT, &value, &against);
+        value = combined(L, METRIC_SUBTRACT);
         centre = 0;
     }
     struct bound bound = {.kind = BOUND_NEAR,

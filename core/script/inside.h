@@ -4,6 +4,7 @@
 #ifndef SCRIPT_INSIDE_H
 #define SCRIPT_INSIDE_H
 
+#include "judge/expression.h"
 #include "script/script.h"
 
 #include <lauxlib.h>
@@ -25,11 +26,18 @@ struct script_option { /* assay.option */
 };
 
 #define RECORD_CACHE 32
+#define SAMPLES_CACHE 8
 #define MAX_LABELS 64
 
 struct record_slot {
     const struct plan_case *item;
     json_t *record; /* NULL: looked for and not in the journal */
+};
+
+struct samples_slot { /* both NULL: not in the journal */
+    const struct plan_case *item;
+    json_t *samples;
+    json_t *record; /* with what turns_read needs */
 };
 
 /* What the closures look at while they run; all NULL outside. */
@@ -44,6 +52,8 @@ struct judging {
     const char *open_path;           /* place of the first of them; NULL: not known */
     int open_line;
     struct record_slot cache[RECORD_CACHE];
+    struct samples_slot samples[SAMPLES_CACHE];
+    unsigned samples_next; /* to be given up */
 };
 
 struct script {
@@ -110,9 +120,13 @@ void sandbox_open(lua_State *L, bool trust);
 
 /* values.c: quantities and metrics as Lua values */
 struct value_metric {
-    struct metric metric;         /* its strings stand behind this struct */
+    struct expression expression; /* its metric's strings stand behind this struct, its operands are
+                                     in the user values */
+    struct metric metric;         /* what it is worth; of an expression once it is resolved */
     const struct plan_case *item; /* the one case that it comes from, or NULL */
     const char *device;           /* label, or NULL */
+    unsigned generation;          /* of a leaf: samples are to be had only in its own entry */
+    bool resolved;
 };
 void values_open(lua_State *L);
 void quantity_push(lua_State *L, struct quantity quantity);
@@ -120,8 +134,15 @@ struct quantity *quantity_test(lua_State *L, int index); /* NULL: something else
 void metric_push(lua_State *L, const struct metric *metric, const struct plan_case *item,
                  const char *device);
 struct value_metric *metric_test(lua_State *L, int index);
-/* A number, quantity, quantity string or metric as a metric; raises for anything else. `what` is
- * for the message. *as_written (may be NULL): how the user wrote it, or NULL. */
+/* Pushes the combination of two values (numbers, quantities, quantity strings, metrics) at
+ * absolute indices; raises for anything else. */
+void metric_push_combined(lua_State *L, enum metric_operator by, int a, int b);
+/* Another name for the one on top of the stack: a literal. */
+void metric_rename(lua_State *L, const char *name);
+/* Brings `metric` of a derived one up to date, from the samples. */
+void metric_resolve(lua_State *L, struct value_metric *value);
+/* A number, quantity, quantity string or metric (resolved) as a metric; raises for anything else.
+ * `what` is for the message. *as_written (may be NULL): how the user wrote it, or NULL. */
 struct value_metric metric_of(lua_State *L, int index, const char *what, const char **as_written);
 /* A number, quantity or quantity string. */
 struct quantity quantity_of(lua_State *L, int index, const char *what);
@@ -173,6 +194,9 @@ const json_t *result_record(lua_State *L, const struct plan_case *item, const ch
  * or the cached record: use at once. */
 void result_metric(lua_State *L, const struct plan_case *item, const char *name,
                    struct dimension dimension, struct metric *metric);
+/* The samples behind a metric of a case; does not raise. None: *turns is left empty. */
+bool result_turns(struct script *script, const struct plan_case *item, const char *name,
+                  struct turns *turns, struct assay_error *error);
 const char *result_device_label(lua_State *L, const struct plan_case *item);
 /* Of all cases of its pair group; NULL where the device is the pair axis. */
 const char *result_group_label(lua_State *L, const struct plan_case *first);

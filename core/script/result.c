@@ -145,6 +145,57 @@ void result_metric(lua_State *L, const struct plan_case *item, const char *name,
     metric->absent = reason ? reason : "the case does not have it with these parameters";
 }
 
+/* Reads the samples of a case and what turns_read needs of its record into the slot. */
+static bool samples_fill(struct script *script, const struct plan_case *item,
+                         struct samples_slot *slot, struct assay_error *error)
+{
+    static const char *const members[] = {"sampling", "stages", NULL};
+    const struct judging *judging = &script->judging;
+    const struct judge_group *group = judging->group;
+    struct journal_reader *reader = group ? group->reader : judging->reader;
+    for (size_t i = 0; group && group->samples && i < group->count; i++) {
+        if (group->items[i] == item) { /* a look */
+            slot->samples = json_incref(group->samples[i]);
+            slot->record = json_incref(group->records[i]);
+            return true;
+        }
+    }
+    long at = reader ? journal_case_find(reader, &item->id) : -1;
+    if (at < 0)
+        return true;
+    struct assay_error why = {0};
+    slot->samples = journal_samples(reader, (size_t)at, &why);
+    if (slot->samples)
+        slot->record = journal_case_part(reader, (size_t)at, members, &why);
+    if (!why.status)
+        return true;
+    *error = why;
+    return false;
+}
+
+bool result_turns(struct script *script, const struct plan_case *item, const char *name,
+                  struct turns *turns, struct assay_error *error)
+{
+    struct judging *judging = &script->judging;
+    struct samples_slot *slot = NULL;
+    *turns = (struct turns){0};
+    if (!is_planned(script->plan, item))
+        return true;
+    for (size_t i = 0; i < SAMPLES_CACHE && !slot; i++)
+        if (judging->samples[i].item == item)
+            slot = &judging->samples[i];
+    if (!slot) {
+        slot = &judging->samples[judging->samples_next++ % SAMPLES_CACHE];
+        json_decref(slot->samples);
+        json_decref(slot->record);
+        *slot = (struct samples_slot){0};
+        if (!samples_fill(script, item, slot, error))
+            return false;
+        slot->item = item;
+    }
+    return turns_read(slot->samples, slot->record, name, turns, error);
+}
+
 /* Few devices in a run: each label is kept once for the script's life. */
 const char *result_device_label(lua_State *L, const struct plan_case *item)
 {
@@ -355,27 +406,48 @@ static void verification_index(lua_State *L, const struct plan_case *item, const
     metric_push(L, &metric, item, result_device_label(L, item));
 }
 
+/* The part of stage `largest` in the sum of all stages' times. */
+static void push_share(lua_State *L, const struct plan_case *item, const char *largest)
+{
+    const struct catalog_workload *workload = item->workload;
+    int top = lua_gettop(L), first = 0, sum = 0;
+    for (size_t i = 0; i < workload->stage_count; i++) {
+        struct metric time;
+        const char *full = lua_pushfstring(L, "%s.time", workload->stages[i].name);
+        result_metric(L, item, full, time_dimension, &time);
+        if (time.absent)
+            continue;
+        luaL_checkstack(L, 8, "too many stages");
+        metric_push(L, &time, item, result_device_label(L, item));
+        if (workload->stages[i].name == largest)
+            first = lua_gettop(L);
+        if (sum) {
+            metric_push_combined(L, METRIC_ADD, sum, lua_gettop(L));
+            sum = lua_gettop(L);
+        } else {
+            sum = lua_gettop(L);
+        }
+    }
+    metric_push_combined(L, METRIC_DIVIDE, first, sum);
+    lua_replace(L, top + 1);
+    lua_settop(L, top + 1);
+    metric_rename(L, "bottleneck.share");
+}
+
 /* The stage with the largest time, and its part of the sum of all stages' times. */
 static void bottleneck_index(lua_State *L, const struct plan_case *item, const char *name)
 {
     static const char *const names[] = {"stage", "share"};
     const struct catalog_workload *workload = item->workload;
-    struct assay_error error = {0};
-    const char *largest = NULL;
-    struct metric most = {0}, sum = {0}, share;
+    const char *largest = NULL, *reason;
+    double most = 0;
     for (size_t i = 0; i < workload->stage_count; i++) {
         struct metric time;
-        char *full = arena_printf(script_scratch(L), "%s.time", workload->stages[i].name);
-        result_metric(L, item, full ? full : "time", time_dimension, &time);
-        if (time.absent)
-            continue;
-        struct metric before = sum;
-        if (!largest)
-            sum = time;
-        else if (!metric_combine(METRIC_ADD, &before, &time, script_scratch(L), &sum, &error))
-            script_raise(L, &error);
-        if (!largest || time.value > most.value) {
-            most = time;
+        const char *full = lua_pushfstring(L, "%s.time", workload->stages[i].name);
+        result_metric(L, item, full, time_dimension, &time);
+        lua_pop(L, 1);
+        if (!time.absent && (!largest || time.value > most)) {
+            most = time.value;
             largest = workload->stages[i].name;
         }
     }
@@ -385,15 +457,13 @@ static void bottleneck_index(lua_State *L, const struct plan_case *item, const c
     }
     if (strcmp(name, "share") != 0)
         script_unknown(L, "r.bottleneck", "member", name, names, 2);
-    const char *reason;
     if (largest) {
-        if (!metric_combine(METRIC_DIVIDE, &most, &sum, script_scratch(L), &share, &error))
-            script_raise(L, &error);
-    } else {
-        result_record(L, item, &reason);
-        share = (struct metric){.absent = reason ? reason : "no stage has a time"};
+        push_share(L, item, largest);
+        return;
     }
-    share.name = "bottleneck.share";
+    result_record(L, item, &reason);
+    struct metric share = {.name = "bottleneck.share",
+                           .absent = reason ? reason : "no stage has a time"};
     metric_push(L, &share, item, result_device_label(L, item));
 }
 

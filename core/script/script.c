@@ -232,6 +232,11 @@ static void cache_clear(struct judging *judging)
         json_decref(judging->cache[i].record);
         judging->cache[i] = (struct record_slot){0};
     }
+    for (size_t i = 0; i < SAMPLES_CACHE; i++) {
+        json_decref(judging->samples[i].samples);
+        json_decref(judging->samples[i].record);
+        judging->samples[i] = (struct samples_slot){0};
+    }
 }
 
 /* Protected: pushes what the closure gets, calls it, looks for bounds left open. The closure's

@@ -2,10 +2,12 @@
 /* Quantities and metrics as Lua values. */
 #include "script/inside.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define QUANTITY "assay.quantity"
 #define METRIC "assay.metric"
+#define MAX_SAMPLES ((size_t)1 << 16) /* in a table */
 
 void quantity_push(lua_State *L, struct quantity quantity)
 {
@@ -24,25 +26,106 @@ struct value_metric *metric_test(lua_State *L, int index)
     return luaL_testudata(L, index, METRIC);
 }
 
-void metric_push(lua_State *L, const struct metric *metric, const struct plan_case *item,
-                 const char *device)
+static struct value_metric *metric_new(lua_State *L, const struct metric *metric, int operands)
 {
     const char *name = metric->name ? metric->name : "value";
     size_t name_bytes = strlen(name) + 1;
     size_t absent_bytes = metric->absent ? strlen(metric->absent) + 1 : 0;
     struct value_metric *value = lua_newuserdatauv(L, sizeof(*value) + name_bytes + absent_bytes,
-                                                   0);
+                                                   operands);
     char *strings = (char *)(value + 1);
-    value->metric = *metric;
-    value->item = item;
-    value->device = device;
+    *value = (struct value_metric){.metric = *metric, .resolved = true};
     memcpy(strings, name, name_bytes);
     value->metric.name = strings;
     if (metric->absent) {
         memcpy(strings + name_bytes, metric->absent, absent_bytes);
         value->metric.absent = strings + name_bytes;
     }
+    value->expression.metric = value->metric;
     luaL_setmetatable(L, METRIC);
+    return value;
+}
+
+void metric_push(lua_State *L, const struct metric *metric, const struct plan_case *item,
+                 const char *device)
+{
+    struct value_metric *value = metric_new(L, metric, 0);
+    value->item = item;
+    value->device = device;
+    value->generation = script_of(L)->judging.generation;
+}
+
+/* A metric for an operand: it has to live as long as what is made of it. */
+static const struct value_metric *operand_push(lua_State *L, int index)
+{
+    if (metric_test(L, index)) {
+        lua_pushvalue(L, index);
+    } else {
+        struct value_metric value = metric_of(L, index, "arithmetic with a metric", NULL);
+        metric_new(L, &value.metric, 0);
+    }
+    return metric_test(L, -1);
+}
+
+void metric_push_combined(lua_State *L, enum metric_operator by, int a, int b)
+{
+    struct assay_error error = {0};
+    struct expression out;
+    bool both = metric_test(L, a) && metric_test(L, b);
+    const struct value_metric *left = operand_push(L, a), *right = operand_push(L, b);
+    if (!expression_combine(by, &left->expression, &right->expression, script_scratch(L), &out,
+                            &error))
+        script_raise(L, &error);
+    struct value_metric *value = metric_new(L, &out.metric, out.a ? 2 : 0);
+    value->expression.by = out.by;
+    value->expression.a = out.a;
+    value->expression.b = out.b;
+    value->expression.depth = out.depth;
+    value->resolved = !out.a;
+    const struct value_metric *from = metric_test(L, a) ? left : right;
+    if (!both || (left->item == right->item && left->device == right->device)) {
+        value->item = from->item;
+        value->device = from->device;
+    }
+    lua_insert(L, -3);
+    if (out.a) {
+        lua_setiuservalue(L, -3, 2);
+        lua_setiuservalue(L, -2, 1);
+    } else {
+        lua_pop(L, 2);
+    }
+}
+
+void metric_rename(lua_State *L, const char *name)
+{
+    struct value_metric *value = metric_test(L, -1);
+    value->metric.name = value->expression.metric.name = name;
+}
+
+/* An expression's leaf is a value_metric: its expression stands first. */
+static bool leaf_turns(void *user, const struct expression *leaf, struct turns *turns,
+                       uint64_t *group, struct assay_error *error)
+{
+    struct script *script = user;
+    const struct value_metric *value = (const struct value_metric *)(const void *)leaf;
+    *turns = (struct turns){0};
+    if (!value->item || !script->judging.judge || value->generation != script->judging.generation)
+        return true;
+    *group = value->item->group;
+    return result_turns(script, value->item, value->metric.name, turns, error);
+}
+
+void metric_resolve(lua_State *L, struct value_metric *value)
+{
+    struct script *script = script_of(L);
+    struct assay_error error = {0};
+    if (value->resolved)
+        return;
+    if (!expression_evaluate(&value->expression, script->plan->seed, leaf_turns, script,
+                             &value->metric, &error))
+        script_abort(L, &error);
+    value->resolved = true;
+    state_check_deadline(L);
 }
 
 struct quantity quantity_of(lua_State *L, int index, const char *what)
@@ -71,11 +154,13 @@ struct quantity quantity_of(lua_State *L, int index, const char *what)
 struct value_metric metric_of(lua_State *L, int index, const char *what, const char **as_written)
 {
     struct value_metric value = {0};
-    const struct value_metric *given = metric_test(L, index);
+    struct value_metric *given = metric_test(L, index);
     if (as_written)
         *as_written = NULL;
-    if (given)
+    if (given) {
+        metric_resolve(L, given);
         return *given;
+    }
     struct quantity quantity = quantity_of(L, index, what);
     value.metric.dimension = quantity.dimension;
     value.metric.value = value.metric.low = value.metric.high = quantity.value;
@@ -148,14 +233,13 @@ static void same_dimension(lua_State *L, const char *verb, struct dimension a, s
     script_fail(L, "%s %s and %s is not possible", verb, lua_tostring(L, -1), dimension_words(b));
 }
 
-/* A metric on either side makes it the metric's business. */
-static int metric_arithmetic(lua_State *L, enum metric_operator operation);
-
 static int quantity_arithmetic(lua_State *L, enum metric_operator operation)
 {
     static const char what[] = "arithmetic with a quantity";
-    if (metric_test(L, 1) || metric_test(L, 2))
-        return metric_arithmetic(L, operation);
+    if (metric_test(L, 1) || metric_test(L, 2)) { /* then it is the metric's business */
+        metric_push_combined(L, operation, 1, 2);
+        return 1;
+    }
     struct quantity a = quantity_of(L, 1, what), b = quantity_of(L, 2, what);
     switch (operation) {
     case METRIC_ADD:
@@ -289,62 +373,89 @@ static int concatenate(lua_State *L)
     return 1;
 }
 
-static int metric_arithmetic(lua_State *L, enum metric_operator operation)
-{
-    static const char what[] = "arithmetic with a metric";
-    struct assay_error error = {0};
-    struct metric out;
-    bool both = metric_test(L, 1) && metric_test(L, 2);
-    struct value_metric a = metric_of(L, 1, what, NULL), b = metric_of(L, 2, what, NULL);
-    if (!metric_combine(operation, &a.metric, &b.metric, script_scratch(L), &out, &error))
-        script_raise(L, &error);
-    const struct value_metric *from = metric_test(L, 1) ? &a : &b;
-    bool one = !both || (a.item == b.item && a.device == b.device);
-    metric_push(L, &out, one ? from->item : NULL, one ? from->device : NULL);
-    return 1;
-}
-
 static int metric_add_meta(lua_State *L)
 {
-    return metric_arithmetic(L, METRIC_ADD);
+    metric_push_combined(L, METRIC_ADD, 1, 2);
+    return 1;
 }
 
 static int metric_subtract_meta(lua_State *L)
 {
-    return metric_arithmetic(L, METRIC_SUBTRACT);
+    metric_push_combined(L, METRIC_SUBTRACT, 1, 2);
+    return 1;
 }
 
 static int metric_multiply_meta(lua_State *L)
 {
-    return metric_arithmetic(L, METRIC_MULTIPLY);
+    metric_push_combined(L, METRIC_MULTIPLY, 1, 2);
+    return 1;
 }
 
 static int metric_divide_meta(lua_State *L)
 {
-    return metric_arithmetic(L, METRIC_DIVIDE);
+    metric_push_combined(L, METRIC_DIVIDE, 1, 2);
+    return 1;
 }
 
 static int metric_negate(lua_State *L)
 {
     lua_settop(L, 1);
     lua_pushinteger(L, -1);
-    return metric_arithmetic(L, METRIC_MULTIPLY);
+    metric_push_combined(L, METRIC_MULTIPLY, 1, 2);
+    return 1;
 }
 
 static int metric_text(lua_State *L)
 {
-    const struct value_metric *value = luaL_checkudata(L, 1, METRIC);
+    struct value_metric *value = luaL_checkudata(L, 1, METRIC);
     struct text text = {0};
+    metric_resolve(L, value);
     metric_add(&text, &value->metric);
     script_push_text(L, &text);
     return 1;
 }
 
+/* A table of the values turn by turn, or nil. */
+static void push_samples(lua_State *L, const struct value_metric *value)
+{
+    struct script *script = script_of(L);
+    struct assay_error error = {0};
+    struct arena *scratch = script_scratch(L); /* making a table may raise: no owner there */
+    double *values;
+    size_t count;
+    if (!expression_turns(&value->expression, leaf_turns, script, &values, &count, &error))
+        script_abort(L, &error);
+    if (count == 0) {
+        lua_pushnil(L);
+        return;
+    }
+    size_t shown = count < MAX_SAMPLES ? count : MAX_SAMPLES;
+    double *kept = arena_alloc(scratch, shown * sizeof(*kept));
+    if (kept)
+        memcpy(kept, values, shown * sizeof(*kept));
+    free(values);
+    if (!kept)
+        luaL_error(L, "not enough memory");
+    lua_createtable(L, (int)shown, 0);
+    for (size_t i = 0; i < shown; i++) {
+        lua_pushnumber(L, kept[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
 static int metric_index(lua_State *L)
 {
-    static const char *const names[] = {"value", "low", "high", "n", "unit", "absent", "name"};
-    const struct metric *metric = &((struct value_metric *)luaL_checkudata(L, 1, METRIC))->metric;
+    static const char *const names[] = {"value",   "low",  "high",   "n",
+                                        "samples", "unit", "absent", "name"};
+    struct value_metric *value = luaL_checkudata(L, 1, METRIC);
+    const struct metric *metric = &value->metric;
     const char *name = luaL_tolstring(L, 2, NULL);
+    if (strcmp(name, "samples") == 0) {
+        push_samples(L, value);
+        return 1;
+    }
+    if (strcmp(name, "name") != 0 && strcmp(name, "unit") != 0)
+        metric_resolve(L, value);
     if (strcmp(name, "absent") == 0)
         lua_pushstring(L, metric->absent);
     else if (strcmp(name, "name") == 0)

@@ -165,12 +165,14 @@ function assay.degC(number) end
 ---@field to fun(self: assay.Quantity, unit: string): number
 
 ---An estimate (the median) with its interval, or absent with the reason. Metrics add, subtract,
----multiply and divide; compare them by expect.
+---multiply and divide; the result keeps its expression and takes its interval from the samples.
+---Compare them by expect.
 ---@class assay.Metric
 ---@field value number? in base units; nil when absent
 ---@field low number? ends of the interval
 ---@field high number?
 ---@field n integer? samples; 0 for an exact figure
+---@field samples number[]? the value in each turn, in base units; nil where there is none
 ---@field unit string the base unit
 ---@field absent string? why there is no figure
 ---@field name string "copy.rate", or the expression that gave it

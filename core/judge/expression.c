@@ -99,12 +99,26 @@ static bool collect(struct evaluation *e, const struct expression *of, size_t *i
     return true;
 }
 
-static bool fits(const struct node *node)
+static bool alike(double a, double b)
 {
-    size_t count = node->turns.count;
-    double value = turns_value(&node->turns, stats_median(node->sorted, count));
-    double recorded = node->of->metric.value;
-    return count == node->of->metric.n && fabs(value - recorded) <= FIT * fabs(recorded);
+    return fabs(a - b) <= FIT * fabs(b);
+}
+
+/* Whether the figures are those of the samples. A wider interval is one that the clock's step
+ * limits; then the samples do not tell the truth about it: *wide. */
+static bool fits(const struct node *node, bool *wide)
+{
+    const struct metric *metric = &node->of->metric;
+    struct interval times;
+    stats_median_interval(node->sorted, node->turns.count, node->turns.confidence, &times);
+    double low = turns_value(&node->turns, node->turns.rate ? times.high : times.low);
+    double high = turns_value(&node->turns, node->turns.rate ? times.low : times.high);
+    bool low_wide = metric->low < low && !alike(metric->low, low);
+    bool high_wide = metric->high > high && !alike(metric->high, high);
+    *wide = low_wide || high_wide;
+    return node->turns.count == metric->n &&
+           alike(metric->value, turns_value(&node->turns, times.estimate)) &&
+           (low_wide || alike(metric->low, low)) && (high_wide || alike(metric->high, high));
 }
 
 struct place {
@@ -162,8 +176,10 @@ static bool fetch_leaf(struct evaluation *e, struct node *node, expression_fetch
     e->confidence = fmax(e->confidence, node->turns.confidence);
     if (!rank_turns(node, error))
         return false;
-    if (!fits(node))
+    bool wide;
+    if (!fits(node, &wide))
         e->absent = unfit;
+    e->sampled = e->sampled && !wide;
     return true;
 }
 

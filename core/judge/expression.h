@@ -36,7 +36,8 @@ typedef bool expression_fetch(void *user, const struct expression *leaf, struct 
  * - anything else: the expression of the leaves' medians, by resampling whole turns, groups
  *   independent of each other (stats/resample.h).
  * At the highest confidence of the records involved. Interval arithmetic (`root->metric`) where an
- * inexact leaf has no samples, too few, in the same group another number, where a replicate has no
+ * inexact leaf has no samples, too few, in the same group another number or an interval that is
+ * wider than its samples' (the clock's step limits it), where a replicate has no
  * finite value, or where the expression is over the limits above. Absent where a leaf is, and
  * where a leaf does not fit its samples. Strings in *out are root's or static. False when out of
  * memory, or with what `fetch` fails with. */

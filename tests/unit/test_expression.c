@@ -235,6 +235,13 @@ static void without_samples_intervals_are_carried(void **state)
     b.count = 0;
     struct metric metric = evaluate(&ratio, &fetched);
     assert_true(metric.low == ratio.metric.low && metric.high == ratio.metric.high);
+    /* An interval that is the clock's step. */
+    pair(&a, &b);
+    b.leaf.metric.low *= 0.99;
+    ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
+    metric = evaluate(&ratio, &fetched);
+    assert_null(metric.absent);
+    assert_true(metric.low == ratio.metric.low && metric.high == ratio.metric.high);
     /* Another number of turns in the same group: not the same turns. */
     pair(&a, &b);
     b.count = TURNS - 1;
@@ -273,6 +280,10 @@ static void what_is_absent_stays_absent(void **state)
     assert_null(metric.absent);
     assert_true(metric.low > 0 && metric.value > 40 && metric.value < 60);
     /* A figure that was edited. */
+    a.leaf.metric.low *= 1.001; /* an interval narrower than its samples' */
+    ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
+    metric = evaluate(&ratio, &fetched);
+    assert_non_null(metric.absent);
     a.leaf.metric.value *= 1.001;
     ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
     metric = evaluate(&ratio, &fetched);

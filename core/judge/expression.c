@@ -18,7 +18,7 @@ struct node {
     size_t a, b;  /* indices; of an operator */
     bool sampled; /* an inexact leaf is in it */
     double value; /* of the picks at hand */
-    /* Of an inexact leaf: */
+    /* Of an inexact leaf, and of a ratio of two of one group within a larger expression: */
     struct turns turns;
     size_t group;   /* index */
     double *sorted; /* times */
@@ -99,12 +99,26 @@ static bool collect(struct evaluation *e, const struct expression *of, size_t *i
     return true;
 }
 
-static bool fits(const struct node *node)
+static bool alike(double a, double b)
 {
-    size_t count = node->turns.count;
-    double value = turns_value(&node->turns, stats_median(node->sorted, count));
-    double recorded = node->of->metric.value;
-    return count == node->of->metric.n && fabs(value - recorded) <= FIT * fabs(recorded);
+    return fabs(a - b) <= FIT * fabs(b);
+}
+
+/* Whether the figures are those of the samples. A wider interval is one that the clock's step
+ * limits; then the samples do not tell the truth about it: *wide. */
+static bool fits(const struct node *node, bool *wide)
+{
+    const struct metric *metric = &node->of->metric;
+    struct interval times;
+    stats_median_interval(node->sorted, node->turns.count, node->turns.confidence, &times);
+    double low = turns_value(&node->turns, node->turns.rate ? times.high : times.low);
+    double high = turns_value(&node->turns, node->turns.rate ? times.low : times.high);
+    bool low_wide = metric->low < low && !alike(metric->low, low);
+    bool high_wide = metric->high > high && !alike(metric->high, high);
+    *wide = low_wide || high_wide;
+    return node->turns.count == metric->n &&
+           alike(metric->value, turns_value(&node->turns, times.estimate)) &&
+           (low_wide || alike(metric->low, low)) && (high_wide || alike(metric->high, high));
 }
 
 struct place {
@@ -162,8 +176,10 @@ static bool fetch_leaf(struct evaluation *e, struct node *node, expression_fetch
     e->confidence = fmax(e->confidence, node->turns.confidence);
     if (!rank_turns(node, error))
         return false;
-    if (!fits(node))
+    bool wide;
+    if (!fits(node, &wide))
         e->absent = unfit;
+    e->sampled = e->sampled && !wide;
     return true;
 }
 
@@ -214,12 +230,12 @@ static bool prepare(struct evaluation *e, const struct expression *root, bool le
     return e->tally || no_memory(error);
 }
 
-/* The values of all operators from those of the leaves. */
-static void compute_nodes(struct evaluation *e)
+/* The values of all operators from those of the leaves; in_turn: of ratios with turns too. */
+static void compute_nodes(struct evaluation *e, bool in_turn)
 {
     for (size_t i = 0; i < e->count; i++) {
         struct node *node = &e->nodes[i];
-        if (!node->sampled || !node->of->a)
+        if (!node->sampled || !node->of->a || (!in_turn && node->turns.count))
             continue;
         double a = e->nodes[node->a].value, b = e->nodes[node->b].value;
         switch (node->of->by) {
@@ -239,15 +255,15 @@ static void compute_nodes(struct evaluation *e)
     }
 }
 
-/* All nodes' values in one turn; of one group. */
+/* The values in one turn of all nodes that are of one group. */
 static void compute_turn(struct evaluation *e, size_t turn)
 {
     for (size_t i = 0; i < e->count; i++) {
         struct node *node = &e->nodes[i];
-        if (node->sampled && !node->of->a)
+        if (node->sampled && !node->of->a && turn < node->turns.count)
             node->value = turns_value(&node->turns, node->turns.values[turn]);
     }
-    compute_nodes(e);
+    compute_nodes(e, true);
 }
 
 static double picked_median(struct evaluation *e, const struct node *node,
@@ -274,22 +290,65 @@ static bool derive(void *context, const struct picks *groups, size_t group_count
     (void)error;
     for (size_t i = 0; i < e->count; i++) {
         struct node *node = &e->nodes[i];
-        if (node->sampled && !node->of->a)
+        if (node->turns.count)
             node->value = turns_value(&node->turns, picked_median(e, node, &groups[node->group]));
     }
-    compute_nodes(e);
+    compute_nodes(e, false);
     *value = e->nodes[e->core].value;
     return true;
 }
 
-/* Whether the node is a leaf, but for exact operands. */
-static bool is_single(const struct evaluation *e, size_t at)
+/* The leaf that the node is but for exact operands, or NULL. */
+static const struct node *single_leaf(const struct evaluation *e, size_t at)
 {
     while (e->nodes[at].of->a) {
         const struct node *node = &e->nodes[at];
         if (e->nodes[node->a].sampled == e->nodes[node->b].sampled)
-            return false;
+            return NULL;
         at = e->nodes[node->a].sampled ? node->a : node->b;
+    }
+    return &e->nodes[at];
+}
+
+/* Whether the node is a ratio of two leaves of one group; its group and its turns. */
+static bool is_paired(const struct evaluation *e, const struct node *node, size_t *group,
+                      size_t *count)
+{
+    if (!node->of->a || node->of->by != METRIC_DIVIDE || !e->nodes[node->a].sampled ||
+        !e->nodes[node->b].sampled)
+        return false;
+    const struct node *a = single_leaf(e, node->a), *b = single_leaf(e, node->b);
+    if (!a || !b || a->group != b->group)
+        return false;
+    *group = a->group;
+    *count = a->turns.count;
+    return true;
+}
+
+/* A paired ratio within a larger expression is drawn as the median of its ratios. */
+static bool pair_ratios(struct evaluation *e, struct assay_error *error)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        struct node *node = &e->nodes[i];
+        size_t count;
+        bool finite = true;
+        if (!is_paired(e, node, &node->group, &count))
+            continue;
+        double *values = calloc(count, sizeof(*values));
+        if (!values)
+            return no_memory(error);
+        for (size_t turn = 0; turn < count; turn++) {
+            compute_turn(e, turn);
+            values[turn] = node->value;
+            finite = finite && isfinite(node->value);
+        }
+        if (!finite) {
+            free(values);
+            continue;
+        }
+        node->turns = (struct turns){.values = values, .count = count, .scale = 1};
+        if (!rank_turns(node, error))
+            return false;
     }
     return true;
 }
@@ -300,10 +359,9 @@ static bool paired(struct evaluation *e, struct interval *out, bool *done,
 {
     const struct node *core = &e->nodes[e->core];
     *done = false;
-    if (core->of->by != METRIC_DIVIDE || e->group_count != 1 || !is_single(e, core->a) ||
-        !is_single(e, core->b))
+    size_t group, count;
+    if (!is_paired(e, core, &group, &count))
         return true;
-    size_t count = e->group_turns[0];
     double *values = calloc(2 * count, sizeof(*values));
     if (!values)
         return no_memory(error);
@@ -333,6 +391,8 @@ static bool from_samples(struct evaluation *e, uint64_t seed, struct metric *out
     if (!paired(e, &interval, done, error))
         return false;
     if (!*done) {
+        if (!pair_ratios(e, error))
+            return false;
         *done = stats_resample(e->group_turns, e->group_count, e->confidence, seed, derive, e,
                                &interval, &why);
         if (!*done && why.status == ASSAY_OUT_OF_MEMORY) {

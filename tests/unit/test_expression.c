@@ -204,6 +204,26 @@ static void the_rest_is_resampled_by_turns(void **state)
     arena_destroy(&arena);
 }
 
+/* Two pair groups: each ratio keeps its pairing, 1.02 of the one and its inverse of the other. */
+static void ratios_within_are_paired_too(void **state)
+{
+    struct source a, b, c, d;
+    unsigned fetched;
+    struct arena *arena = arena_create();
+    (void)state;
+    pair(&a, &b);
+    pair(&c, &d);
+    c.group = d.group = 8;
+    struct expression first = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
+    struct expression second = combine(METRIC_DIVIDE, &c.leaf, &d.leaf, arena);
+    struct expression ratio = combine(METRIC_DIVIDE, &first, &second, arena);
+    struct metric metric = evaluate(&ratio, &fetched);
+    assert_int_equal(fetched, 4);
+    assert_true(fabs(metric.value - 1.02 * 1.02) < 1e-12);
+    assert_true(metric.low > 1.02 && metric.high < 1.06);
+    arena_destroy(&arena);
+}
+
 static void equal_samples_give_a_point(void **state)
 {
     struct source a, b;
@@ -234,6 +254,13 @@ static void without_samples_intervals_are_carried(void **state)
     struct expression ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
     b.count = 0;
     struct metric metric = evaluate(&ratio, &fetched);
+    assert_true(metric.low == ratio.metric.low && metric.high == ratio.metric.high);
+    /* An interval that is the clock's step. */
+    pair(&a, &b);
+    b.leaf.metric.low *= 0.99;
+    ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
+    metric = evaluate(&ratio, &fetched);
+    assert_null(metric.absent);
     assert_true(metric.low == ratio.metric.low && metric.high == ratio.metric.high);
     /* Another number of turns in the same group: not the same turns. */
     pair(&a, &b);
@@ -273,6 +300,10 @@ static void what_is_absent_stays_absent(void **state)
     assert_null(metric.absent);
     assert_true(metric.low > 0 && metric.value > 40 && metric.value < 60);
     /* A figure that was edited. */
+    a.leaf.metric.low *= 1.001; /* an interval narrower than its samples' */
+    ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
+    metric = evaluate(&ratio, &fetched);
+    assert_non_null(metric.absent);
     a.leaf.metric.value *= 1.001;
     ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
     metric = evaluate(&ratio, &fetched);
@@ -381,6 +412,7 @@ int main(void)
         cmocka_unit_test(a_ratio_of_rates_is_the_times_turned_over),
         cmocka_unit_test(a_leaf_is_the_records_own),
         cmocka_unit_test(the_rest_is_resampled_by_turns),
+        cmocka_unit_test(ratios_within_are_paired_too),
         cmocka_unit_test(equal_samples_give_a_point),
         cmocka_unit_test(without_samples_intervals_are_carried),
         cmocka_unit_test(what_is_absent_stays_absent),

@@ -30,6 +30,8 @@ struct plan *script_plan(struct script *script); /* borrowed */
 /* What the run record needs: {"path", "hash", "modules": [{"path","hash"}], "options": {...}}. New
  * reference. */
 json_t *script_record(const struct script *script);
+/* What assay.peaks() and floors look at: an array of the run's peaks records (kept). */
+void script_set_peaks(struct script *script, const json_t *peaks);
 /* The closures, for judge_run. */
 void script_judge(struct script *script, struct judge_script *out);
 

@@ -410,10 +410,11 @@ static void mistakes_in_summaries(void **state)
                          "direction, host_memory, bytes, scale, checked and label");
     expect_summary_error(fixture, "all:where{ bytes = '1 s' }",
                          "t.lua:2: bytes: 1 s is a time, but a size is wanted");
-    expect_summary_error(fixture, "return all.cpy",
-                         "t.lua:2: a collection of cases has no member 'cpy'; did you mean 'copy'? "
-                         "It has copy, time, submit_time, device_time, host_cpu_time, floor, checks, one, "
-                         "where, each and groups");
+    expect_summary_error(
+        fixture, "return all.cpy",
+        "t.lua:2: a collection of cases has no member 'cpy'; did you mean 'copy'? "
+        "It has copy, time, submit_time, device_time, host_cpu_time, floor, checks, one, "
+        "where, each and groups");
     expect_summary_error(
         fixture, "expect(all.copy.rate):increasing('bytes')",
         "t.lua:2: several cases of the series have the same bytes: "

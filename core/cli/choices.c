@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "base/units.h"
+#include "experiment/peaks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +63,10 @@ static bool select_cases(const struct choices_plan *choices, struct plan *plan,
 {
     for (size_t i = 0; i < choices->filters.count; i++)
         plan_select_glob(plan, choices->filters.items[i]);
-    return !choices->case_prefix || plan_select_id(plan, choices->case_prefix, error);
+    if (choices->case_prefix && !plan_select_id(plan, choices->case_prefix, error))
+        return false;
+    peaks_select(plan);
+    return true;
 }
 
 bool choices_check_path(const char *path, struct assay_error *error)

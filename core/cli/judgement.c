@@ -73,6 +73,7 @@ static bool judge_into(const struct judgement_params *params, struct journal_rea
     struct judge_script closures;
     struct judge_counts counts;
     struct assay_error judged = {0};
+    script_set_peaks(params->script, journal_peaks(reader));
     script_judge(params->script, &closures);
     *status = CLI_CASE_ERROR;
     if (judge_run(script_plan(params->script), reader, &closures, out, &counts, &judged)) {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/os.h"
+#include "judge/peaks.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -37,6 +38,9 @@ struct run {
     json_t *found;
     struct journal_writer *journal;
     struct progress progress;
+    struct supervisor_events shown; /* progress's own */
+    json_t *peaks;                  /* records, one a device */
+    struct assay_error peaks_error;
 };
 
 #define SECOND_SIGNAL_NS INT64_C(1000000000)
@@ -160,8 +164,10 @@ static bool choose_devices(struct run *run, struct assay_error *error)
     } else {
         fputs(text_string(&unserved), stderr);
     }
-    if (good)
+    if (good) {
         fputs(text_string(&said), stderr);
+        selection_fit_peaks(plan, run->found);
+    }
     text_free(&said);
     text_free(&unserved);
     return good;
@@ -199,13 +205,61 @@ static bool wants_more(void *user, const struct plan *plan, const struct plan_ca
     return judge_look(&group, closures);
 }
 
+static void started(void *user, const struct plan *plan, const struct plan_case *item, size_t index,
+                    size_t total)
+{
+    struct run *run = user;
+    run->shown.started(run->shown.user, plan, item, index, total);
+}
+
+static bool is_last(const struct plan *plan, const struct plan_case *item)
+{
+    const struct plan_experiment *experiment = &plan->experiments[item->experiment];
+    size_t end = experiment->first_case + experiment->case_count;
+    for (size_t i = (size_t)(item - plan->cases) + 1; i < end; i++)
+        if (plan->cases[i].selected)
+            return false;
+    return true;
+}
+
+/* A case by which peaks are measured: behind the last of a device stands its record. */
+static bool take_peak(struct run *run, const struct plan *plan, const struct plan_case *item,
+                      const json_t *record, struct assay_error *error)
+{
+    size_t first = plan->experiments[item->experiment].first_case, count = 0;
+    if (!run->peaks)
+        run->peaks = json_array();
+    /* The record of this experiment is the last one unless its first case just ended. */
+    for (size_t i = first; plan->cases + i <= item; i++)
+        count += plan->cases[i].selected;
+    if (count == 1 && json_array_append_new(run->peaks, peaks_record(item->device)) != 0)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the record of peaks");
+    json_t *peaks = json_array_get(run->peaks, json_array_size(run->peaks) - 1);
+    if (!peaks_add(peaks, record, error))
+        return false;
+    if (!is_last(plan, item))
+        return true;
+    script_set_peaks(run->script, run->peaks);
+    return peaks_finish(peaks, error) && journal_append_json(run->journal, peaks, error);
+}
+
+static void ended(void *user, const struct plan *plan, const struct plan_case *item,
+                  const json_t *record)
+{
+    struct run *run = user;
+    if (plan->experiments[item->experiment].is_peaks && !run->peaks_error.status)
+        take_peak(run, plan, item, record, &run->peaks_error);
+    run->shown.ended(run->shown.user, plan, item, record);
+}
+
 /* Measures and judges, once everything is there. */
 static int measure(struct run *run)
 {
     struct plan *plan = script_plan(run->script);
     struct assay_error error = {0};
     progress_init(&run->progress, run->choices->progress, plan_selected_count(plan));
-    struct supervisor_events events = progress_events(&run->progress);
+    struct supervisor_events events = {.user = run, .started = started, .ended = ended};
+    run->shown = progress_events(&run->progress);
     struct judge_script closures;
     script_judge(run->script, &closures);
     events.wants_more = wants_more;
@@ -213,6 +267,10 @@ static int measure(struct run *run)
     bool good = supervisor_run(run->session.supervisor, plan, run->journal, &events, &interrupted,
                                &error);
     progress_clear(&run->progress);
+    if (good && run->peaks_error.status) {
+        error = run->peaks_error;
+        good = false;
+    }
     if (!good) {
         fprintf(stderr,
                 "assay: the run ends here: %s\nassay: %zu of %zu cases are kept in %s; "
@@ -263,6 +321,7 @@ static int run_script(struct run *run)
     journal_writer_destroy(&run->journal);
     script_destroy(&run->script);
     json_decref(run->found);
+    json_decref(run->peaks);
     output_free(&run->output);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "cli/arguments.h"
+#include "experiment/peaks.h"
 #include "vulkan/selector.h"
 
 #include <string.h>
@@ -96,6 +97,24 @@ static bool resolve_one(const json_t *found, const char *selector, struct text *
         text_add(said, text_string(&line));
     text_free(&line);
     return true;
+}
+
+void selection_fit_peaks(struct plan *plan, const json_t *found)
+{
+    const json_t *devices = json_object_get(found, "devices");
+    for (size_t i = 0; i < plan->experiment_count; i++) {
+        const struct plan_experiment *experiment = &plan->experiments[i];
+        struct assay_error ignored = {0}; /* one that cannot be had says so in its cases */
+        size_t index;
+        if (!experiment->is_peaks)
+            continue;
+        const char *selector = plan->cases[experiment->first_case].device;
+        if (!selector)
+            selector = plan->device;
+        if (vulkan_select(devices, selector && *selector ? selector : NULL, &index, &ignored))
+            peaks_fit(plan, (uint32_t)i,
+                      strcmp(json_text(json_array_get(devices, index), "class", ""), "cpu") == 0);
+    }
 }
 
 static bool seen(const struct arguments_list *list, const char *selector)

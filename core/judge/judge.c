@@ -2,12 +2,14 @@
 #include "judge/judge.h"
 
 #include "base/json.h"
+#include "judge/floor.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct judge {
+    const struct plan *plan;
     struct journal_writer *out; /* or NULL */
     struct judge_counts *counts;
     int64_t number;
@@ -118,27 +120,36 @@ bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct 
     return !judge->out || append(judge, verdict, error);
 }
 
+const char *const *judge_members(bool peaks)
+{
+    /* What closures can see of a record. */
+    static const char *const members[] = {"id",      "status",       "reason", "params", "device",
+                                          "metrics", "verification", "stages", NULL};
+    static const char *const without[] = {"id",     "status",  "reason",       "params",
+                                          "device", "metrics", "verification", NULL};
+    return peaks ? members : without;
+}
+
 /* The record of a case, counted; NULL where it has none. */
 static bool record_take(struct judge *judge, const struct plan_case *item,
                         struct journal_reader *reader, json_t **record, struct assay_error *error)
 {
-    /* What closures can see of a record. */
-    static const char *const members[] = {"id",     "status",  "reason",       "params",
-                                          "device", "metrics", "verification", NULL};
+    bool is_peaks = judge->plan->experiments[item->experiment].is_peaks;
     long at = journal_case_find(reader, &item->id);
     *record = NULL;
     if (at < 0) {
-        judge->counts->missing++;
+        judge->counts->missing += !is_peaks; /* they are chosen by the device */
         return true;
     }
-    *record = journal_case_part(reader, (size_t)at, members, error);
+    *record = journal_case_part(reader, (size_t)at,
+                                judge_members(json_array_size(journal_peaks(reader)) > 0), error);
     if (!*record)
         return false;
     const char *status = json_text(*record, "status", "error");
     if (strcmp(status, "done") == 0) {
         judge->counts->done++;
     } else if (strcmp(status, "skipped") == 0) {
-        judge->counts->skipped++;
+        judge->counts->skipped += !is_peaks; /* the peak is absent, with the reason */
     } else {
         judge->counts->errors++;
         judge->counts->script_errors += strcmp(status, "script error") == 0;
@@ -163,6 +174,70 @@ static bool group_room(struct judge *judge, size_t count, struct assay_error *er
     return true;
 }
 
+static bool floor_fail(struct judge *judge, const struct plan_case *item, const json_t *record,
+                       const struct metric *time, const struct metric *floor,
+                       struct assay_error *error)
+{
+    const struct plan_experiment *experiment = &judge->plan->experiments[item->experiment];
+    struct text message = {0};
+    text_addf(&message, "%s:%d: ", experiment->script, experiment->line);
+    text_add_clean(&message, time->name);
+    text_add_char(&message, ' ');
+    metric_add(&message, time);
+    text_add(&message, " is under its floor, ");
+    quantity_add(&message, floor->value, floor->dimension);
+    text_add(&message, " by the peaks of the device: a broken measurement (");
+    plan_case_label(judge->plan, item, true, &message);
+    text_add(&message, ", ");
+    text_add_clean(&message, json_text(json_object_get(record, "device"), "label", "?"));
+    text_add_char(&message, ')');
+    struct judge_verdict verdict = {.experiment = experiment->name,
+                                    .case_id = json_text(record, "id", NULL),
+                                    .verdict = VERDICT_FAIL,
+                                    .script = experiment->script,
+                                    .line = experiment->line,
+                                    .bound = "floor",
+                                    .message = text_string(&message),
+                                    .metric = time};
+    bool good = judge_add(judge, &verdict, error);
+    text_free(&message);
+    return good;
+}
+
+/* Looks for stages, and for a case, that took less time than the device can do. */
+static bool floor_judge(struct judge *judge, const struct plan_case *item, const json_t *record,
+                        const json_t *all_peaks, struct assay_error *error)
+{
+    const json_t *found = floor_peaks_find(all_peaks, json_object_get(record, "device"));
+    const json_t *stages = json_object_get(record, "stages"), *stage;
+    const json_t *metrics = json_object_get(record, "metrics");
+    struct floor_peaks peaks;
+    struct metric floor, time;
+    struct text name = {0};
+    size_t i;
+    bool good = true, broken = false;
+    if (!found || strcmp(json_text(record, "status", ""), "done") != 0)
+        return true;
+    floor_peaks_read(found, &peaks);
+    json_array_foreach((json_t *)(uintptr_t)stages, i, stage)
+    {
+        text_clear(&name);
+        text_addf(&name, "%s.time", json_text(stage, "name", ""));
+        floor_stage(&peaks, json_object_get(stage, "cost"), &floor);
+        metric_from_json(metrics, text_string(&name), &time);
+        if (broken || !floor_is_broken(&time, &floor))
+            continue;
+        broken = true;
+        good = floor_fail(judge, item, record, &time, &floor, error);
+    }
+    text_free(&name);
+    floor_case(&peaks, stages, &floor);
+    metric_from_json(metrics, "time", &time);
+    if (!broken && floor_is_broken(&time, &floor))
+        good = floor_fail(judge, item, record, &time, &floor, error);
+    return good;
+}
+
 static bool group_judge(struct judge *judge, const struct plan *plan, uint32_t index,
                         struct journal_reader *reader, const struct judge_script *script,
                         struct assay_error *error)
@@ -180,6 +255,8 @@ static bool group_judge(struct judge *judge, const struct plan *plan, uint32_t i
         .items = judge->items, .records = judge->records, .count = count, .reader = reader};
     if (good && judge->counts->done > done)
         good = script->check(script->user, experiment, &group, judge, error);
+    for (size_t i = 0; good && i < count && !plan->experiments[experiment].is_peaks; i++)
+        good = floor_judge(judge, judge->items[i], judge->records[i], journal_peaks(reader), error);
     for (size_t i = 0; i < count; i++)
         json_decref(judge->records[i]);
     return good;
@@ -221,7 +298,8 @@ bool judge_run(const struct plan *plan, struct journal_reader *reader,
                struct judge_counts *counts, struct assay_error *error)
 {
     *counts = (struct judge_counts){0};
-    struct judge judge = {.out = out, .counts = counts, .number = judge_number(reader)};
+    struct judge judge = {
+        .plan = plan, .out = out, .counts = counts, .number = judge_number(reader)};
     bool good = judge_all(&judge, plan, reader, script, error);
     text_free(&judge.line);
     free(judge.items);

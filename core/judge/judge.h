@@ -29,9 +29,9 @@ bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct 
 struct judge_group {
     const struct plan_case *const *items;
     size_t count;
-    json_t *const
-        *records;                  /* one a case; NULL: it has none. Of a record id, status, reason,
-                                      params,        device, metrics and verification are there, at a look all */
+    json_t *const *records;        /* one a case; NULL: it has none. Of a record id, status, reason,
+                                      params, device, metrics and verification are there, with peaks
+                                      stages, at a look all */
     json_t *const *samples;        /* at a look their samples records (NULL: none); else NULL */
     struct journal_reader *reader; /* where samples are to be had; NULL at a look */
 };
@@ -54,7 +54,10 @@ struct judge_counts {
     size_t script_errors; /* among errors: cases of status "script error" */
 };
 
-/* Calls check for each selected pair group of which a case has status `done` in the journal (a case
+/* A case whose time lies clearly under its floor (judge/floor.h), where the journal has the peaks
+ * of its device, gets a failing verdict of its own, of the bound "floor": the measurement is
+ * broken. The cases that measured peaks are not judged, and none of them is missing or skipped.
+ * Calls check for each selected pair group of which a case has status `done` in the journal (a case
  * alone is a group), in the order of the plan, then the summaries of experiments with a selected
  * case; appends verdict records to `out` (may be NULL: judge only) with the number of this
  * judgement. `counts` is zeroed first. */
@@ -66,6 +69,9 @@ bool judge_run(const struct plan *plan, struct journal_reader *reader,
  * so that more samples may help. `group->records` are provisional. False when the check fails: the
  * final judgement will say how. */
 bool judge_look(const struct judge_group *group, const struct judge_script *script);
+
+/* The members of a case record that closures see; NULL-terminated. */
+const char *const *judge_members(bool peaks);
 
 /* The number that this judgement's records (verdict, end) carry: one over the last in the journal.
  */

@@ -107,6 +107,15 @@ static void add_verification(struct member *member)
     text_add_char(out, '}');
 }
 
+static const char *number_kind_name(enum assay_number number)
+{
+    static const char *const names[] = {
+        [ASSAY_NUMBER_FP32] = "fp32", [ASSAY_NUMBER_FP64] = "fp64", [ASSAY_NUMBER_FP16] = "fp16",
+        [ASSAY_NUMBER_BF16] = "bf16", [ASSAY_NUMBER_INT8] = "int8", [ASSAY_NUMBER_INT32] = "int32",
+    };
+    return (size_t)number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
+}
+
 static void add_stage(struct member *member, unsigned index)
 {
     const struct serial_stage *entry = &member->serial.stages[index];
@@ -119,8 +128,12 @@ static void add_stage(struct member *member, unsigned index)
               index ? "," : "[", entry->stage->name, serial_kind_name(entry->stage->kind), clock);
     text_addf(out,
               "\"payload_bytes\":%" PRIu64 ",\"read_bytes\":%" PRIu64 ",\"written_bytes\":%" PRIu64
-              ",\"flops\":%" PRIu64 ",\"items\":%" PRIu64 "}",
-              cost->payload_bytes, cost->read_bytes, cost->written_bytes, cost->flops, cost->items);
+              ",\"flops\":%" PRIu64 ",\"items\":%" PRIu64 ",\"upload_bytes\":%" PRIu64
+              ",\"download_bytes\":%" PRIu64 ",\"flop_kind\":",
+              cost->payload_bytes, cost->read_bytes, cost->written_bytes, cost->flops, cost->items,
+              cost->upload_bytes, cost->download_bytes);
+    record_add_string(out, number_kind_name(cost->flop_kind));
+    text_add_char(out, '}');
     int64_t empty_ns = -1;
     if (entry->command)
         empty_ns = device_queue(member->slot->device->members[0], entry->role)->empty_region_ns;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/peaks.h"
 #include "report/table.h"
 
 #include "base/json.h"
+#include "experiment/peaks.h"
 #include "result/metric.h"
 
 #include <stdlib.h>
@@ -118,6 +120,8 @@ static bool add_case(struct table *table, size_t at, const json_t *record,
                      struct assay_error *error)
 {
     uint8_t worst = table->view.worst[at];
+    if (peaks_name_reserved(json_text(record, "experiment", "")))
+        return table_note_case(table, record, error); /* the table of peaks shows what came of it */
     if (!begin_experiment(table, json_text(record, "experiment", ""), error) ||
         !add_row(table, at, record, error) || !table_note_case(table, record, error))
         return false;
@@ -161,7 +165,8 @@ bool report_table(const struct report_source *source, const struct report_style 
     struct table table = {.style = style, .out = out};
     if (!view_open(source, &table.view, error))
         return false;
-    bool good = add_cases(&table, error);
+    bool good = report_peaks(journal_peaks(source->results), style, out, error) &&
+                add_cases(&table, error);
     if (good) {
         table_print_end(&table, source);
         good = (!out->failed && !table.failures.failed && !table.doubts.failed &&

@@ -2,6 +2,7 @@
 #include "report/table.h"
 
 #include "base/json.h"
+#include "experiment/peaks.h"
 
 #include <string.h>
 
@@ -150,9 +151,12 @@ static bool list_skip(struct table *table, const json_t *record, struct assay_er
 bool table_note_case(struct table *table, const json_t *record, struct assay_error *error)
 {
     const char *status = json_text(record, "status", "error");
+    bool is_peaks = peaks_name_reserved(json_text(record, "experiment", ""));
     if (!note_device(table, record, error))
         return false;
     if (strcmp(status, "skipped") == 0) {
+        if (is_peaks)
+            return true; /* the peak is absent, with the reason */
         table->skipped++;
         return list_skip(table, record, error);
     }
@@ -161,7 +165,8 @@ bool table_note_case(struct table *table, const json_t *record, struct assay_err
         return list_error(table, record, status, error);
     }
     table->done++;
-    list_notes(table, record);
+    if (!is_peaks)
+        list_notes(table, record);
     return true;
 }
 

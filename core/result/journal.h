@@ -34,6 +34,8 @@ void journal_reader_destroy(struct journal_reader **reader);
 const json_t *journal_run(const struct journal_reader *reader);
 /* The last `end` record or NULL; borrowed. */
 const json_t *journal_end(const struct journal_reader *reader);
+/* Array of its `peaks` records, empty when it has none; borrowed. */
+const json_t *journal_peaks(const struct journal_reader *reader);
 /* Cases in the order of first appearance; the last record of an id counts. */
 size_t journal_case_count(const struct journal_reader *reader);
 /* The case record, parsed now. New reference. */

@@ -29,7 +29,7 @@ struct entry {
 struct journal_reader {
     int fd;
     char *path;
-    json_t *run, *end;
+    json_t *run, *end, *peaks;
     struct entry *entries; /* of every id seen, by first record */
     size_t entry_count, entry_capacity;
     uint32_t *order; /* entries that have a case record */
@@ -241,6 +241,8 @@ static enum outcome parse_line(struct journal_reader *reader, const char *line, 
     } else if (strcmp(kind, "run") == 0) {
         if (!reader->run)
             reader->run = json_incref(record);
+    } else if (strcmp(kind, "peaks") == 0) {
+        outcome = taken(json_array_append(reader->peaks, record) == 0);
     } else if (strcmp(kind, "end") == 0) {
         if (is_current(reader, json_whole(record, "judgement", 0))) {
             json_decref(reader->end);
@@ -375,7 +377,8 @@ struct journal_reader *journal_read(const char *path, struct assay_error *error)
     }
     reader->fd = -1;
     reader->path = strdup(path);
-    if (!reader->path) {
+    reader->peaks = json_array();
+    if (!reader->path || !reader->peaks) {
         no_memory(error);
         goto fail;
     }
@@ -402,6 +405,7 @@ void journal_reader_destroy(struct journal_reader **reader)
         close(self->fd);
     json_decref(self->run);
     json_decref(self->end);
+    json_decref(self->peaks);
     free(self->entries);
     free(self->order);
     free(self->slots);
@@ -414,6 +418,11 @@ void journal_reader_destroy(struct journal_reader **reader)
 const json_t *journal_run(const struct journal_reader *reader)
 {
     return reader->run;
+}
+
+const json_t *journal_peaks(const struct journal_reader *reader)
+{
+    return reader->peaks;
 }
 
 const json_t *journal_end(const struct journal_reader *reader)

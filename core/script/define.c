@@ -2,6 +2,8 @@
 /* assay.experiment{...}: reads what the user wrote, with exact complaints. */
 #include "script/inside.h"
 
+#include "experiment/peaks.h"
+
 #include <string.h>
 
 #define MAX_NAMES 256
@@ -9,7 +11,7 @@
 static const char *const field_names[] = {
     "name",        "workload",    "fixed",    "vary",     "where",  "check",
     "summary",     "device",      "replica",  "schedule", "target", "budget",
-    "min_samples", "max_samples", "deadline", "queues",   "pair"};
+    "min_samples", "max_samples", "deadline", "queues",   "peaks",  "pair"};
 #define FIELD_COUNT (sizeof(field_names) / sizeof(field_names[0]))
 
 bool value_for_option(lua_State *L, int index, const struct assay_option *option,
@@ -292,6 +294,9 @@ static void name_read(lua_State *L, struct definition *definition)
         script_fail(L, "name: it holds control characters or is not UTF-8");
     if (!*name)
         script_fail(L, "name: it is empty");
+    if (peaks_name_reserved(name))
+        script_fail(L, "name: '%s' is the name of the cases that measure peaks; take another",
+                    name);
     definition->experiment.name = name; /* stays on the stack */
 }
 
@@ -384,7 +389,7 @@ static int function_keep(lua_State *L, const char *name)
     return field(L, name, LUA_TFUNCTION, "a function") ? luaL_ref(L, LUA_REGISTRYINDEX) : LUA_NOREF;
 }
 
-static void closures_keep(lua_State *L)
+static struct closures *closures_add(lua_State *L)
 {
     struct script *script = script_of(L);
     size_t count = script->closures_count;
@@ -397,9 +402,35 @@ static void closures_keep(lua_State *L)
             memcpy(grown, script->closures, count * sizeof(*grown));
         script->closures = grown;
     }
-    script->closures[count].check = function_keep(L, "check");
-    script->closures[count].summary = function_keep(L, "summary");
-    script->closures_count++;
+    return &script->closures[script->closures_count++];
+}
+
+void closures_none(lua_State *L)
+{
+    *closures_add(L) = (struct closures){LUA_NOREF, LUA_NOREF};
+}
+
+static void closures_keep(lua_State *L)
+{
+    struct closures *closures = closures_add(L);
+    closures->check = function_keep(L, "check");
+    closures->summary = function_keep(L, "summary");
+}
+
+/* Before the experiment itself: what it needs is measured first. */
+static void peaks_read(lua_State *L, struct definition *definition)
+{
+    bool given = script_of(L)->params.device != NULL;
+    if (!field(L, "peaks", LUA_TBOOLEAN, "true or false"))
+        return;
+    definition->experiment.needs_peaks = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    if (!definition->experiment.needs_peaks)
+        return;
+    if (given || !definition->device.count)
+        peaks_define(L, NULL);
+    for (size_t i = 0; !given && i < definition->device.count; i++)
+        peaks_define(L, source_string(L, definition, &definition->device, i));
 }
 
 int define_experiment(lua_State *L)
@@ -435,6 +466,7 @@ int define_experiment(lua_State *L)
     }
     if (field(L, "where", LUA_TFUNCTION, "a function"))
         definition.where = lua_gettop(L);
+    peaks_read(L, &definition);
     expand(L, &definition);
     closures_keep(L);
     script->defining = false;

@@ -339,9 +339,8 @@ void expand_open(lua_State *L)
     script_class(L, POINT, meta);
 }
 
-/* Element `index` (from 0) of workload or device. */
-static const char *source_string(lua_State *L, const struct definition *definition,
-                                 const struct source *source, size_t index)
+const char *source_string(lua_State *L, const struct definition *definition,
+                          const struct source *source, size_t index)
 {
     lua_geti(L, definition->keep, source->keep);
     if (lua_geti(L, -1, (lua_Integer)index + 1) != LUA_TSTRING)

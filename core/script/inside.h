@@ -77,6 +77,7 @@ struct script {
     const struct expansion *expanding; /* what a point may be looked at for; NULL: nothing */
     int64_t deadline_at_ns;            /* of the entry in progress */
     bool deadline_passed;
+    json_t *peaks; /* array of the run's peaks records, or NULL */
     struct judging judging;
 };
 
@@ -150,8 +151,18 @@ struct quantity quantity_of(lua_State *L, int index, const char *what);
 int quantity_new(lua_State *L);
 int quantity_unit_function(lua_State *L);
 
+/* peaks.c: assay.peaks() and floors */
+void peaks_open(lua_State *L);
+int peaks_ask(lua_State *L);
+/* The experiment that measures the peaks of a device, planned now if it is not yet. */
+struct plan_experiment *peaks_define(lua_State *L, const char *device);
+/* "floor" or "copy.floor" of a case record. */
+void peaks_floor(lua_State *L, const json_t *record, const char *name, struct metric *metric);
+
 /* define.c: assay.experiment */
 int define_experiment(lua_State *L);
+/* Keeps a place for the closures of an experiment that has none. */
+void closures_none(lua_State *L);
 /* Converts a Lua value for a parameter. */
 bool value_for_option(lua_State *L, int index, const struct assay_option *option,
                       struct arena *arena, struct option_value *value, struct assay_error *error);
@@ -179,6 +190,9 @@ struct definition {
 
 /* expand.c: axes become cases */
 void expand_open(lua_State *L);
+/* Element `index` (from 0) of workload or device; in the scratch arena. */
+const char *source_string(lua_State *L, const struct definition *definition,
+                          const struct source *source, size_t index);
 /* Adds the experiment and its cases to the plan. */
 void expand(lua_State *L, struct definition *definition);
 

@@ -22,11 +22,11 @@ struct view {
     const char *stage; /* name; the catalog's */
 };
 
-const char *const case_metrics[] = {"time", "submit_time", "device_time", "host_cpu_time"};
-const size_t case_metric_count = 4;
-const char *const stage_members[] = {"time",      "rate",        "flop_rate",
-                                     "item_rate", "device_time", "device_rate"};
-const size_t stage_member_count = 6;
+const char *const case_metrics[] = {"time", "submit_time", "device_time", "host_cpu_time", "floor"};
+const size_t case_metric_count = 5;
+const char *const stage_members[] = {"time",        "rate",        "flop_rate", "item_rate",
+                                     "device_time", "device_rate", "floor"};
+const size_t stage_member_count = 7;
 static const char *const whole_members[] = {"p",        "status",  "reason",       "device",
                                             "workload", "replica", "verification", "bottleneck"};
 #define WHOLE_MEMBERS (sizeof(whole_members) / sizeof(whole_members[0]))
@@ -42,6 +42,7 @@ bool stage_member(const char *name, struct dimension *dimension)
         {.items = 1, .seconds = -1},
         {.seconds = 1},
         {.bytes = 1, .seconds = -1},
+        {.seconds = 1},
     };
     for (size_t i = 0; i < stage_member_count; i++) {
         if (strcmp(name, stage_members[i]) == 0) {
@@ -94,10 +95,9 @@ static const json_t *record_fetch(lua_State *L, const struct plan_case *item)
     *slot = (struct record_slot){.item = item};
     long at = judging->reader ? journal_case_find(judging->reader, &item->id) : -1;
     if (at >= 0) {
-        static const char *const members[] = {"id",     "status",  "reason",       "params",
-                                              "device", "metrics", "verification", NULL};
         struct assay_error error = {0};
-        slot->record = journal_case_part(judging->reader, (size_t)at, members, &error);
+        slot->record = journal_case_part(judging->reader, (size_t)at,
+                                         judge_members(json_array_size(script->peaks) > 0), &error);
         if (!slot->record) {
             slot->item = NULL;
             script_abort(L, &error);
@@ -137,6 +137,12 @@ void result_metric(lua_State *L, const struct plan_case *item, const char *name,
     *metric = (struct metric){0};
     if (!reason && json_object_get(metrics, name)) {
         metric_from_json(metrics, name, metric);
+        metric->name = name;
+        return;
+    }
+    const char *dot = strrchr(name, '.');
+    if (!reason && strcmp(dot ? dot + 1 : name, "floor") == 0) {
+        peaks_floor(L, record, name, metric);
         metric->name = name;
         return;
     }

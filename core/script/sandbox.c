@@ -299,6 +299,7 @@ static void open_assay(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"experiment", define_experiment},
                                          {"option", option_declare},
+                                         {"peaks", peaks_ask},
                                          {"quantity", quantity_new},
                                          {NULL, NULL}};
     luaL_newlib(L, functions);

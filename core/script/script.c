@@ -199,6 +199,7 @@ void script_destroy(struct script **script)
         return;
     state_destroy(*script);
     plan_destroy(&(*script)->plan);
+    json_decref((*script)->peaks);
     for (size_t i = 0; i < (*script)->option_count; i++)
         json_decref((*script)->options[i].value);
     arena_destroy(&(*script)->scratch);
@@ -300,6 +301,13 @@ static bool summary_run(void *user, uint32_t experiment, struct journal_reader *
     script->judging.experiment = experiment;
     script->judging.item = NULL;
     return enter(script, reference, error);
+}
+
+void script_set_peaks(struct script *script, const json_t *peaks)
+{
+    json_incref((json_t *)(uintptr_t)peaks);
+    json_decref(script->peaks);
+    script->peaks = (json_t *)(uintptr_t)peaks;
 }
 
 void script_judge(struct script *script, struct judge_script *out)

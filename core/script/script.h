@@ -32,6 +32,8 @@ struct plan *script_plan(struct script *script); /* borrowed */
 json_t *script_record(const struct script *script);
 /* A line for stderr when the script can only be stopped by ending the process. */
 void script_add_last_words(struct script *script, const char *line);
+/* What assay.peaks() and floors look at: an array of the run's peaks records (kept). */
+void script_set_peaks(struct script *script, const json_t *peaks);
 /* The closures, for judge_run. */
 void script_judge(struct script *script, struct judge_script *out);
 

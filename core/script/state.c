@@ -413,6 +413,7 @@ static int state_open(lua_State *L)
     result_open(L);
     cases_open(L);
     expect_open(L);
+    peaks_open(L);
     sandbox_open(L, script->params.trust);
     return 0;
 }

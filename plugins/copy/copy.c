@@ -353,6 +353,10 @@ static void copy_cost(const void *params, struct assay_cost *out)
     out->payload_bytes = (p->direction == BOTH ? 2 : 1) * (uint64_t)p->bytes;
     out->read_bytes = p->method == FILL ? 0 : out->payload_bytes;
     out->written_bytes = out->payload_bytes;
+    if (p->direction == UPLOAD || p->direction == BOTH)
+        out->upload_bytes = (uint64_t)p->bytes;
+    if (p->direction == DOWNLOAD || p->direction == BOTH)
+        out->download_bytes = (uint64_t)p->bytes;
 }
 
 static bool by_shader(const void *params)

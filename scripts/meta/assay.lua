@@ -31,6 +31,7 @@ assay.version = ""
 ---@field max_samples? integer 10,000
 ---@field deadline? assay.Amount after which a case is given up ("60 s" and the budget, where one is given)
 ---@field queues? "auto" | "one" | "dedicated" the best for each role; one for all; a transfer-only family or a skip
+---@field peaks? boolean measure the peaks of its devices first: floors need them
 ---@field pair? string an axis: the cases that differ only in it are alive together and sampled in turn
 
 ---Declares an experiment: a workload, what is fixed, what is varied, and what is expected.
@@ -44,6 +45,12 @@ function assay.experiment(definition) end
 ---@param help? string
 ---@return T
 function assay.option(name, default, help) end
+
+---Asks for the peaks of a device to be measured in this run, before the cases of later experiments. Gives what a check or a
+---summary can look at.
+---@param device? string as in an experiment; not given: that of the run
+---@return assay.Peaks
+function assay.peaks(device) end
 
 ---@param amount assay.Amount
 ---@return assay.Quantity
@@ -177,6 +184,24 @@ function assay.degC(number) end
 ---@field absent string? why there is no figure
 ---@field name string "copy.rate", or the expression that gave it
 
+---The best that a device did: figures in check and summary.
+---@class assay.Peaks
+---@field copy { device: assay.Metric, upload: assay.Metric, download: assay.Metric } rates of copies
+---@field fp32 assay.PeaksOfKind
+---@field fp64 assay.PeaksOfKind
+---@field fp16 assay.PeaksOfKind
+---@field int32 assay.PeaksOfKind
+---@field int8 assay.PeaksOfKind
+---@field balance { fp32: assay.Metric, fp64: assay.Metric, fp16: assay.Metric, int32: assay.Metric, int8: assay.Metric } operations for each byte of memory touched
+---@field each fun(self: assay.Peaks): fun(): string?, assay.Metric? all of them: for name, metric in peaks:each() do
+
+---Rates of multiply-adds by vector width; `best` is the best of them.
+---@class assay.PeaksOfKind
+---@field best assay.Metric
+---@field x1 assay.Metric
+---@field x2 assay.Metric
+---@field x4 assay.Metric
+
 ---@class assay.Stage
 ---@field time assay.Metric from the source to a destination that can be read
 ---@field rate assay.Metric payload over time
@@ -184,6 +209,7 @@ function assay.degC(number) end
 ---@field item_rate assay.Metric
 ---@field device_time assay.Metric the device clock's share
 ---@field device_rate assay.Metric
+---@field floor assay.Metric the least time that the device's peaks allow; absent without peaks
 
 ---@class assay.Device
 ---@field name string?
@@ -199,6 +225,7 @@ function assay.degC(number) end
 ---@field submit_time assay.Metric
 ---@field device_time assay.Metric
 ---@field host_cpu_time assay.Metric
+---@field floor assay.Metric sum of the stages' floors: the least time that the device's peaks allow; absent without peaks
 ---@field p table<string, string | number | boolean> the parameters that ran: numbers in the unit of the parameter
 ---@field status string "done", "skipped", "crash", ...; "not run", "filtered" or "not planned" without a record
 ---@field reason string? nil when done

@@ -284,11 +284,11 @@ static void mistakes_in_checks(void **state)
     fixture->params.memory_bytes = 0;
     expect_check_error(fixture, "expect(r.copy.raet):at_least(1)",
                        "t.lua:4: stage 'copy' has no metric 'raet'; did you mean 'rate'? It has "
-                       "time, rate, flop_rate, item_rate, device_time and device_rate");
+                       "time, rate, flop_rate, item_rate, device_time, device_rate and floor");
     expect_check_error(
         fixture, "expect(r.cpy.rate):at_least(1)",
         "t.lua:4: a result of 'copy' has no member 'cpy'; did you mean 'copy'? It has "
-        "copy, time, submit_time, device_time, host_cpu_time, checks, p, status, "
+        "copy, time, submit_time, device_time, host_cpu_time, floor, checks, p, status, "
         "reason, device, workload, replica, verification and bottleneck");
     expect_check_error(fixture, "return r.p.byts",
                        "t.lua:4: 'copy' has no parameter 'byts'; did you mean 'bytes'? It has "
@@ -410,10 +410,11 @@ static void mistakes_in_summaries(void **state)
                          "direction, host_memory, bytes, scale, checked and label");
     expect_summary_error(fixture, "all:where{ bytes = '1 s' }",
                          "t.lua:2: bytes: 1 s is a time, but a size is wanted");
-    expect_summary_error(fixture, "return all.cpy",
-                         "t.lua:2: a collection of cases has no member 'cpy'; did you mean 'copy'? "
-                         "It has copy, time, submit_time, device_time, host_cpu_time, checks, one, "
-                         "where, each and groups");
+    expect_summary_error(
+        fixture, "return all.cpy",
+        "t.lua:2: a collection of cases has no member 'cpy'; did you mean 'copy'? "
+        "It has copy, time, submit_time, device_time, host_cpu_time, floor, checks, one, "
+        "where, each and groups");
     expect_summary_error(
         fixture, "expect(all.copy.rate):increasing('bytes')",
         "t.lua:2: several cases of the series have the same bytes: "

@@ -232,7 +232,7 @@ static void mistakes_in_experiments(void **state)
     expect_error(fixture, "workload = 'copy', chek = 1",
                  "t.lua:2: an experiment has no field 'chek'; did you mean 'check'? It has name, "
                  "workload, fixed, vary, where, check, summary, device, replica, schedule, target, "
-                 "budget, min_samples, max_samples, deadline, queues and pair");
+                 "budget, min_samples, max_samples, deadline, queues, peaks and pair");
     expect_error(fixture, "workload = 'copy', queues = 'two'",
                  "t.lua:2: queues: 'two' is none of auto, one and dedicated");
     expect_error(fixture, "workload = 'copy', check = 1",
@@ -253,7 +253,7 @@ static void mistakes_in_experiments(void **state)
         fixture, "workload = 'copy', schedule = assay.pipelined{ depth = 2 }",
         "t.lua:2: assay has no member 'pipelined'; it has B, FLOP, GB, GFLOP, GHz, GiB, Hz, "
         "KiB, MB, MFLOP, MHz, MiB, TB, TFLOP, TiB, W, degC, experiment, kB, kHz, ms, ns, "
-        "option, powers_of_two, quantity, range, s, serial, us and version");
+        "option, peaks, powers_of_two, quantity, range, s, serial, us and version");
 }
 
 static void mistakes_in_scripts(void **state)

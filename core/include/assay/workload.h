@@ -30,6 +30,8 @@ struct assay_cost {
     uint64_t flops;
     uint64_t items;
     enum assay_number flop_kind;
+    uint64_t upload_bytes; /* of the traffic, what goes from the host to the device */
+    uint64_t download_bytes;
 };
 
 enum assay_stage_kind {

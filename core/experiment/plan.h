@@ -55,7 +55,8 @@ struct plan_experiment {
     const char *pair; /* name of the axis whose cases are sampled in turn, or NULL */
     bool looks;       /* it has a check: bounds are looked at while its cases are sampled */
     bool is_peaks;    /* the cases by which peaks are measured (experiment/peaks.h) */
-    bool needs_peaks; /* of the devices of its cases; of an is_peaks one: the script asked for them */
+    bool needs_peaks; /* of the devices of its cases; of an is_peaks one: the script asked for them
+                       */
     size_t first_case, case_count;
     const char *const *varied; /* names of the axes, in axis order, NULL-terminated */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/peaks.h"
 #include "report/table.h"
+#include "report/peaks.h"
 
 #include "base/json.h"
 #include "experiment/peaks.h"

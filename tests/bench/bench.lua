@@ -109,6 +109,45 @@ for _, mib in ipairs { 64, 256 } do
   end)
 end
 
+-- The peaks of a run of scripts/peaks.lua, the best of some runs: by name, and how long a run took.
+local function peaks_run(best)
+  local directory = output_directory()
+  local wall = rusage(("%s run scripts/peaks.lua%s -o %s"):format(assay, device_option, directory)).wall
+  for line in io.lines(directory .. "/journal.jsonl") do
+    if line:find('^{"kind":"peaks"') then
+      for name, text in line:gmatch('"name":"([%w.]+)"[^{}]-"value":([%d.eE+-]+)') do
+        -- Of copies the last one counts, that of the largest working set.
+        local kind = name:match("^%a+%d+") or name
+        local value = tonumber(text)
+        best[kind] = name == "copy.device" and value or math.max(best[kind] or 0, value)
+      end
+    end
+  end
+  return wall
+end
+
+-- Each in turn with the limit: the machine may change.
+figure("peaks", function()
+  local walls, fp32, fp64, copy, limit32, limit64, memcpy = {}, 0, 0, 0, 0, 0, 0
+  for i = 1, quick and 2 or 5 do
+    local best = {}
+    walls[i] = peaks_run(best)
+    local processor = numbers(programs .. "bench_peak " .. (quick and 10 or 30))
+    local host = numbers(("%sbench_copy %d 9"):format(programs, 128 << 20))
+    fp32, fp64 = math.max(fp32, best.fp32), math.max(fp64, best.fp64)
+    copy = math.max(copy, best["copy.device"])
+    limit32, limit64 = math.max(limit32, processor[1]), math.max(limit64, processor[2])
+    memcpy = math.max(memcpy, (128 << 20) / host[2] * 1e9)
+  end
+  report("peaks, fp32 against the processor's own", "GFLOP/s", fp32 / 1e9, limit32 / 1e9, fp32 / limit32, ">= 0.85",
+    fp32 >= 0.85 * limit32)
+  report("peaks, fp64 against the processor's own", "GFLOP/s", fp64 / 1e9, limit64 / 1e9, fp64 / limit64, ">= 0.85",
+    fp64 >= 0.85 * limit64)
+  report("peaks, copy of 128 MiB against memcpy", "GB/s", copy / 1e9, memcpy / 1e9, copy / memcpy, ">= 0.95",
+    copy >= 0.95 * memcpy)
+  report("peaks, all of them", "s", median(walls), 15, median(walls) / 15, "< 15 s", median(walls) < 15)
+end)
+
 -- Cases of `null`.
 local function null_script(cases)
   return write("null" .. cases .. ".lua", ([[

@@ -133,17 +133,17 @@ figure("peaks", function()
     local best = {}
     walls[i] = peaks_run(best)
     local processor = numbers(programs .. "bench_peak " .. (quick and 10 or 30))
-    local host = numbers(("%sbench_copy %d 9"):format(programs, 128 << 20))
+    local host = numbers(("%sbench_copy %d 9"):format(programs, 64 << 20))
     fp32, fp64 = math.max(fp32, best.fp32), math.max(fp64, best.fp64)
     copy = math.max(copy, best["copy.device"])
     limit32, limit64 = math.max(limit32, processor[1]), math.max(limit64, processor[2])
-    memcpy = math.max(memcpy, (128 << 20) / host[2] * 1e9)
+    memcpy = math.max(memcpy, (64 << 20) / host[2] * 1e9)
   end
   report("peaks, fp32 against the processor's own", "GFLOP/s", fp32 / 1e9, limit32 / 1e9, fp32 / limit32, ">= 0.85",
     fp32 >= 0.85 * limit32)
   report("peaks, fp64 against the processor's own", "GFLOP/s", fp64 / 1e9, limit64 / 1e9, fp64 / limit64, ">= 0.85",
     fp64 >= 0.85 * limit64)
-  report("peaks, copy of 128 MiB against memcpy", "GB/s", copy / 1e9, memcpy / 1e9, copy / memcpy, ">= 0.95",
+  report("peaks, copy of 64 MiB against memcpy", "GB/s", copy / 1e9, memcpy / 1e9, copy / memcpy, ">= 0.95",
     copy >= 0.95 * memcpy)
   report("peaks, all of them", "s", median(walls), 15, median(walls) / 15, "< 15 s", median(walls) < 15)
 end)

@@ -13,6 +13,11 @@ struct hash128 hash_bytes(const void *data, size_t count)
     return hash;
 }
 
+uint64_t hash_seeded(const void *data, size_t count, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(data, count, seed);
+}
+
 void hash_hex(const struct hash128 *hash, char hex[HASH_HEX_BYTES])
 {
     static const char digits[] = "0123456789abcdef";

@@ -11,6 +11,8 @@ struct hash128 {
 #define HASH_HEX_BYTES 33
 
 struct hash128 hash_bytes(const void *data, size_t count);
+/* XXH3-64 with a seed: for sums that must differ from one owner to another. */
+uint64_t hash_seeded(const void *data, size_t count, uint64_t seed);
 void hash_hex(const struct hash128 *hash, char hex[HASH_HEX_BYTES]);
 bool hash_from_hex(const char *hex, struct hash128 *hash);
 

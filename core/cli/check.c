@@ -2,10 +2,10 @@
 #include "cli/choices.h"
 #include "cli/cli.h"
 #include "cli/failure.h"
+#include "cli/given.h"
 #include "cli/judgement.h"
 
 #include "base/json.h"
-#include "base/os.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,11 +44,7 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
 
 static bool read_run(struct check *check, const char *path, struct assay_error *error)
 {
-    if (os_is_directory(path))
-        os_path_join(&check->journal, path, "journal.jsonl");
-    else
-        text_add(&check->journal, path);
-    struct journal_reader *reader = journal_read(text_string(&check->journal), error);
+    struct journal_reader *reader = given_journal(path, &check->journal, error);
     if (!reader)
         return false;
     check->run = json_incref((json_t *)journal_run(reader));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/choices.h"
 #include "cli/cli.h"
+#include "cli/given.h"
 
 #include "base/os.h"
 #include "base/units.h"
@@ -44,16 +45,6 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
     return choices_take(NULL, &choices->output, name, value, error);
 }
 
-static struct journal_reader *open_journal(const char *given, struct text *path,
-                                           struct assay_error *error)
-{
-    if (os_is_directory(given))
-        os_path_join(path, given, "journal.jsonl");
-    else
-        text_add(path, given);
-    return journal_read(text_string(path), error);
-}
-
 static bool report(const struct compare_choices *choices, const struct compare_source *source,
                    struct text *out, struct compare_counts *counts, struct assay_error *error)
 {
@@ -81,8 +72,8 @@ static int compare_journals(const struct compare_choices *choices, char **words)
                                     .undecided = choices->undecided};
     struct compare_counts counts = {0};
     int status = CLI_USAGE;
-    source.a = open_journal(words[0], &paths[0], &error);
-    source.b = source.a ? open_journal(words[1], &paths[1], &error) : NULL;
+    source.a = given_journal(words[0], &paths[0], &error);
+    source.b = source.a ? given_journal(words[1], &paths[1], &error) : NULL;
     source.path_a = text_string(&paths[0]);
     source.path_b = text_string(&paths[1]);
     if (source.b && report(choices, &source, &out, &counts, &error))

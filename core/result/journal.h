@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 #include <jansson.h>
 
@@ -13,10 +14,11 @@
 struct journal_writer;
 /* New file (parents made); an existing one is refused (ASSAY_INVALID). */
 struct journal_writer *journal_create(const char *path, struct assay_error *error);
-/* Existing file, to append; cuts an unfinished tail. */
+/* Existing file, to append; cuts an unfinished tail. A tail that is a whole record, as its seal
+ * shows, gets its newline instead. */
 struct journal_writer *journal_open(const char *path, struct assay_error *error);
-/* One write(2) a record (the newline is added); fsync at most once a second. `line` holds no
- * newline. A full disk is ASSAY_SYSTEM: a partly written record is cut off again. */
+/* One write(2) a record (its seal and the newline are added); fsync at most once a second. `line`
+ * holds no newline. A full disk is ASSAY_SYSTEM: a partly written record is cut off again. */
 bool journal_append(struct journal_writer *journal, const char *line, size_t length,
                     struct assay_error *error);
 bool journal_append_json(struct journal_writer *journal, const json_t *record,
@@ -25,8 +27,9 @@ bool journal_sync(struct journal_writer *journal, struct assay_error *error);
 /* Syncs what is left, best effort. */
 void journal_writer_destroy(struct journal_writer **journal);
 
-/* Reads the index only: offsets of the records of each case. A damaged or unknown line is counted
- * and skipped. */
+/* Reads the index only: offsets of the records of each case. A line that is unknown is skipped; one
+ * that is damaged, or not as assay wrote it, is counted as well. ASSAY_INVALID: no journal, a
+ * format that is not ours, a run record that was changed, records of two runs. */
 struct journal_reader;
 struct journal_reader *journal_read(const char *path, struct assay_error *error);
 void journal_reader_destroy(struct journal_reader **reader);
@@ -53,5 +56,8 @@ json_t *journal_verdict(struct journal_reader *reader, size_t index, struct assa
 json_t *journal_verdict_part(struct journal_reader *reader, size_t index,
                              const char *const *members, struct assay_error *error);
 size_t journal_damaged_count(const struct journal_reader *reader);
+/* A line of text for each of the first damaged lines, with its number and what is wrong with it,
+ * each behind `prefix`. */
+void journal_add_damage(const struct journal_reader *reader, const char *prefix, struct text *out);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 #include "result/journal.h"
+#include "result/journal_line.h"
 #include "result/journal_part.h"
+#include "result/seal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,13 @@ struct entry {
     uint32_t position;               /* in the order of cases */
 };
 
+#define DAMAGE_LISTED 8
+
+struct damage {
+    size_t line;
+    const char *why;
+};
+
 struct journal_reader {
     int fd;
     char *path;
@@ -40,6 +49,11 @@ struct journal_reader {
     size_t verdict_count, verdict_capacity;
     int64_t judgement; /* of the verdicts */
     size_t damaged;
+    struct damage damage[DAMAGE_LISTED]; /* the first of them */
+    size_t line;                         /* that is being indexed, from 1 */
+    size_t run_line, second_run_line;    /* 0: none */
+    struct journal_seal run_seal;        /* of the run record */
+    const char *run_wrong;               /* why the run record is worth nothing, or NULL */
 };
 
 static bool no_memory(struct assay_error *error)
@@ -160,30 +174,6 @@ static bool add_verdict(struct journal_reader *reader, int64_t judgement, struct
     return true;
 }
 
-/* Whether the line can be one whole JSON object: brackets close at its very end. Much cheaper than
- * parsing; it finds cut records and records glued together. */
-static bool is_whole(const char *line, size_t length)
-{
-    long depth = 0;
-    for (size_t i = 0; i < length; i++) {
-        char c = line[i];
-        if (c == '"') {
-            for (i++; i < length && line[i] != '"'; i++) {
-                if ((unsigned char)line[i] < 0x20)
-                    return false;
-                i += line[i] == '\\';
-            }
-        } else if ((unsigned char)c < 0x20) {
-            return false;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if ((c == '}' || c == ']') && --depth == 0) {
-            return i + 1 == length;
-        }
-    }
-    return false;
-}
-
 static bool skip_prefix(const char **line, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -205,6 +195,13 @@ static bool scan_id(const char *text, struct hash128 *id)
 }
 
 enum outcome { TAKEN, NOT_MINE, DAMAGED, NO_MEMORY };
+
+static void note_damage(struct journal_reader *reader, const char *why)
+{
+    if (reader->damaged < DAMAGE_LISTED)
+        reader->damage[reader->damaged] = (struct damage){reader->line, why};
+    reader->damaged++;
+}
 
 static enum outcome taken(bool good)
 {
@@ -230,6 +227,23 @@ static enum outcome scan_line(struct journal_reader *reader, const char *line, s
     return NOT_MINE;
 }
 
+/* The first run record seals the rest. A second one is noted: the file is of two runs. */
+static void take_run(struct journal_reader *reader, json_t *record, const char *line, size_t length)
+{
+    bool fits;
+    if (reader->run) {
+        if (!reader->second_run_line)
+            reader->second_run_line = reader->line;
+        return;
+    }
+    reader->run = json_incref(record);
+    reader->run_line = reader->line;
+    reader->run_seal.sealed = seal_check(line, length, 0, &reader->run_seal.seal, &fits);
+    if (reader->run_seal.sealed && !fits)
+        reader->run_wrong = "was changed after it was written";
+    json_object_del(record, "seal");
+}
+
 static enum outcome parse_line(struct journal_reader *reader, const char *line, struct place place)
 {
     json_t *record = json_read(line, place.length, "record", NULL);
@@ -239,12 +253,13 @@ static enum outcome parse_line(struct journal_reader *reader, const char *line, 
     if (!kind) {
         outcome = DAMAGED;
     } else if (strcmp(kind, "run") == 0) {
-        if (!reader->run)
-            reader->run = json_incref(record);
+        take_run(reader, record, line, place.length);
     } else if (strcmp(kind, "peaks") == 0) {
+        json_object_del(record, "seal");
         outcome = taken(json_array_append(reader->peaks, record) == 0);
     } else if (strcmp(kind, "end") == 0) {
         if (is_current(reader, json_whole(record, "judgement", 0))) {
+            json_object_del(record, "seal");
             json_decref(reader->end);
             reader->end = json_incref(record);
         }
@@ -267,13 +282,15 @@ static bool index_line(struct journal_reader *reader, const char *line, size_t l
 {
     struct place place = {.offset = offset, .length = (uint32_t)length};
     enum outcome outcome = DAMAGED;
-    if (is_whole(line, length)) {
+    const char *wrong = journal_line_fault(line, length, reader->run ? &reader->run_seal : NULL);
+    if (!wrong) {
+        wrong = "it is no record of a journal";
         outcome = scan_line(reader, line, place);
         if (outcome == NOT_MINE)
             outcome = parse_line(reader, line, place);
     }
     if (outcome == DAMAGED)
-        reader->damaged++;
+        note_damage(reader, wrong);
     return outcome != NO_MEMORY || no_memory(error);
 }
 
@@ -293,6 +310,7 @@ static bool index_window(struct journal_reader *reader, struct window *window, s
     while ((newline = memchr(window->bytes + searched, '\n', window->held - searched))) {
         *newline = '\0';
         size_t end = (size_t)(newline - window->bytes);
+        reader->line++;
         if (!index_line(reader, window->bytes + start, end - start, window->offset + start, error))
             return false;
         start = searched = end + 1;
@@ -319,6 +337,25 @@ static bool grow_window(struct journal_reader *reader, struct window *window,
     return true;
 }
 
+/* What is behind the last newline: a record that lacks nothing but the newline, as its seal shows,
+ * counts; journal_open will end its line. */
+static bool index_tail(struct journal_reader *reader, struct window *window,
+                       struct assay_error *error)
+{
+    uint64_t seal;
+    bool fits = false;
+    if (window->held == 0)
+        return true;
+    reader->line++;
+    if (reader->run_seal.sealed &&
+        seal_check(window->bytes, window->held, reader->run_seal.seal, &seal, &fits) && fits) {
+        window->bytes[window->held] = '\0'; /* grow_window left room */
+        return index_line(reader, window->bytes, window->held, window->offset, error);
+    }
+    note_damage(reader, "it is not finished: the run ended while it was written");
+    return true;
+}
+
 static bool index_file(struct journal_reader *reader, struct assay_error *error)
 {
     struct window window = {.bytes = malloc(FIRST_BUFFER_BYTES), .capacity = FIRST_BUFFER_BYTES};
@@ -336,8 +373,7 @@ static bool index_file(struct journal_reader *reader, struct assay_error *error)
         good = index_window(reader, &window, searched, error) &&
                grow_window(reader, &window, error);
     }
-    if (good && window.held > 0)
-        reader->damaged++; /* an unfinished tail */
+    good = good && index_tail(reader, &window, error);
     free(window.bytes);
     return good;
 }
@@ -355,16 +391,40 @@ static bool check_kind(const struct journal_reader *reader, struct assay_error *
     return true;
 }
 
-static bool check_run(const struct journal_reader *reader, struct assay_error *error)
+static bool check_format(const struct journal_reader *reader, struct assay_error *error)
 {
-    if (!reader->run)
-        return assay_fail(error, ASSAY_INVALID, "%s is no journal: it holds no run record",
-                          reader->path);
     int64_t format = json_whole(reader->run, "format", 0);
-    if (format != JOURNAL_FORMAT)
+    if (format > JOURNAL_FORMAT)
+        return assay_fail(error, ASSAY_INVALID,
+                          "%s has journal format %lld, but this program reads format %d; use assay "
+                          "%s, which wrote it, or a newer one",
+                          reader->path, (long long)format, JOURNAL_FORMAT,
+                          json_text(reader->run, "assay", "of another version"));
+    if (format < JOURNAL_FORMAT)
         return assay_fail(error, ASSAY_INVALID,
                           "%s has journal format %lld, but this program reads format %d",
                           reader->path, (long long)format, JOURNAL_FORMAT);
+    return true;
+}
+
+static bool check_run(const struct journal_reader *reader, struct assay_error *error)
+{
+    size_t second = reader->second_run_line;
+    if (!reader->run)
+        return assay_fail(error, ASSAY_INVALID, "%s is no journal: it holds no run record",
+                          reader->path);
+    if (!check_format(reader, error))
+        return false;
+    if (reader->run_wrong)
+        return assay_fail(error, ASSAY_INVALID,
+                          "%s:%zu: the run record %s; without it, nothing in "
+                          "the file can be relied on",
+                          reader->path, reader->run_line, reader->run_wrong);
+    if (second)
+        return assay_fail(error, ASSAY_INVALID,
+                          "%s:%zu: a second run begins here, but a journal is of one run; 'head "
+                          "-n %zu' and 'tail -n +%zu' give the two",
+                          reader->path, second, second - 1, second);
     return true;
 }
 
@@ -445,6 +505,17 @@ size_t journal_damaged_count(const struct journal_reader *reader)
     return reader->damaged;
 }
 
+void journal_add_damage(const struct journal_reader *reader, const char *prefix, struct text *out)
+{
+    size_t listed = reader->damaged < DAMAGE_LISTED ? reader->damaged : DAMAGE_LISTED;
+    for (size_t i = 0; i < listed; i++)
+        text_addf(out, "%s%s:%zu: left out: %s\n", prefix, reader->path, reader->damage[i].line,
+                  reader->damage[i].why);
+    if (reader->damaged > listed)
+        text_addf(out, "%s%s: %zu more lines are left out\n", prefix, reader->path,
+                  reader->damaged - listed);
+}
+
 /* members NULL: the whole record. */
 static json_t *read_record(struct journal_reader *reader, struct place place,
                            const char *const *members, struct assay_error *error)
@@ -477,6 +548,7 @@ static json_t *read_record(struct journal_reader *reader, struct place place,
                    (unsigned long long)place.offset + 1);
     else if (!record && error)
         *error = why;
+    json_object_del(record, "seal"); /* no member of what the record says */
     return record;
 }
 

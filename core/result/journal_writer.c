@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/os.h"
 #include "result/journal.h"
+#include "result/seal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,8 @@ struct journal_writer {
     off_t end; /* of the last whole record */
     int64_t synced_ns;
     bool unsynced;
+    bool sealing;  /* records get a seal: always, but in a journal whose run record has none */
+    uint64_t seal; /* of the run record; 0 before it is written */
     struct text line;
 };
 
@@ -64,7 +67,11 @@ struct journal_writer *journal_create(const char *path, struct assay_error *erro
     os_path_directory(&directory, path);
     bool made = os_make_directories(text_string(&directory), error);
     text_free(&directory);
-    return made ? writer_create(path, O_WRONLY | O_CREAT | O_EXCL, error) : NULL;
+    struct journal_writer *journal = made ? writer_create(path, O_WRONLY | O_CREAT | O_EXCL, error)
+                                          : NULL;
+    if (journal)
+        journal->sealing = true;
+    return journal;
 }
 
 /* Offset behind the last newline; 0 when there is none, -1 with errno. */
@@ -90,6 +97,58 @@ static off_t end_of_records(int fd, off_t size)
     return 0;
 }
 
+/* The bytes [start, end) of the file, or up to a newline when `line`. */
+static bool read_range(int fd, off_t start, off_t end, bool line, struct text *out)
+{
+    char block[BLOCK_BYTES];
+    while (start < end) {
+        size_t want = end - start < BLOCK_BYTES ? (size_t)(end - start) : BLOCK_BYTES;
+        ssize_t got = pread(fd, block, want, start);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        const char *newline = line ? memchr(block, '\n', (size_t)got) : NULL;
+        text_add_bytes(out, block, newline ? (size_t)(newline - block) : (size_t)got);
+        if (newline)
+            break;
+        start += got;
+    }
+    return !out->failed;
+}
+
+/* Takes up the seal of the run record; *whole: the tail is a record that lacks only its newline. */
+static bool take_up_seal(struct journal_writer *journal, off_t end, off_t size, bool *whole)
+{
+    struct text first = {0}, tail = {0};
+    uint64_t seal;
+    bool fits;
+    bool good = read_range(journal->fd, 0, end, true, &first) &&
+                read_range(journal->fd, end, size, false, &tail);
+    journal->sealing = good &&
+                       seal_check(text_string(&first), first.length, 0, &journal->seal, &fits);
+    *whole = journal->sealing &&
+             seal_check(text_string(&tail), tail.length, journal->seal, &seal, &fits) && fits;
+    text_free(&first);
+    text_free(&tail);
+    return good;
+}
+
+/* Makes the file end with a whole record. */
+static bool mend_tail(struct journal_writer *journal, off_t end, off_t size,
+                      struct assay_error *error)
+{
+    bool whole;
+    if (!take_up_seal(journal, end, size, &whole))
+        return error_fail_errno(error, "cannot read %s", journal->path);
+    if (whole && !os_write_all(journal->fd, "\n", 1))
+        return error_fail_errno(error, "cannot write %s", journal->path);
+    if (!whole && end < size && ftruncate(journal->fd, end) != 0)
+        return error_fail_errno(error, "cannot cut the unfinished end of %s", journal->path);
+    journal->end = whole ? size + 1 : end;
+    return true;
+}
+
 struct journal_writer *journal_open(const char *path, struct assay_error *error)
 {
     struct journal_writer *journal = writer_create(path, O_RDWR, error);
@@ -109,11 +168,8 @@ struct journal_writer *journal_open(const char *path, struct assay_error *error)
         assay_fail(error, ASSAY_INVALID, "%s is no journal: it holds no whole record", path);
         goto fail;
     }
-    if (end < status.st_size && ftruncate(journal->fd, end) != 0) {
-        error_fail_errno(error, "cannot cut the unfinished end of %s", path);
+    if (!mend_tail(journal, end, status.st_size, error))
         goto fail;
-    }
-    journal->end = end;
     return journal;
 fail:
     journal_writer_destroy(&journal);
@@ -122,13 +178,10 @@ fail:
 
 /* One call in the usual case; what a full disk or a signal left over is tried once more, to learn
  * the reason. */
-static bool write_record(struct journal_writer *journal, const char *line, size_t length)
+static bool write_parts(struct journal_writer *journal, struct iovec parts[2])
 {
-    char newline = '\n';
-    struct iovec parts[2] = {{(char *)(uintptr_t)line, length}, {&newline, 1}};
-    size_t put_total = 0;
-    while (put_total <= length) {
-        struct iovec *first = put_total < length ? &parts[0] : &parts[1];
+    while (parts[0].iov_len + parts[1].iov_len > 0) {
+        struct iovec *first = parts[0].iov_len ? &parts[0] : &parts[1];
         ssize_t put = writev(journal->fd, first, first == &parts[0] ? 2 : 1);
         if (put < 0 && errno == EINTR)
             continue;
@@ -136,10 +189,11 @@ static bool write_record(struct journal_writer *journal, const char *line, size_
             errno = put == 0 ? EIO : errno;
             return false;
         }
-        put_total += (size_t)put;
-        if (put_total < length) {
-            parts[0].iov_base = (char *)(uintptr_t)(line + put_total);
-            parts[0].iov_len = length - put_total;
+        for (size_t i = 0, left = (size_t)put; i < 2; i++) {
+            size_t taken = left < parts[i].iov_len ? left : parts[i].iov_len;
+            parts[i].iov_base = (char *)parts[i].iov_base + taken;
+            parts[i].iov_len -= taken;
+            left -= taken;
         }
     }
     return true;
@@ -148,9 +202,18 @@ static bool write_record(struct journal_writer *journal, const char *line, size_
 bool journal_append(struct journal_writer *journal, const char *line, size_t length,
                     struct assay_error *error)
 {
+    char tail[SEAL_BYTES + 1];
+    size_t kept = length, added = 0;
+    uint64_t seal = 0;
     if (length == 0 || memchr(line, '\n', length))
         return assay_fail(error, ASSAY_INTERNAL, "a record is empty or holds a newline");
-    if (!write_record(journal, line, length)) {
+    if (journal->sealing && seal_wanted(line, length)) {
+        added = seal_make(line, length, journal->seal, tail, &seal);
+        kept = length - 1;
+    }
+    tail[added++] = '\n';
+    struct iovec parts[2] = {{(char *)(uintptr_t)line, kept}, {tail, added}};
+    if (!write_parts(journal, parts)) {
         int reason = errno;
         if (ftruncate(journal->fd, journal->end) != 0)
             return error_system(error, reason, __FILE__, __LINE__,
@@ -158,7 +221,9 @@ bool journal_append(struct journal_writer *journal, const char *line, size_t len
                                 journal->path);
         return error_system(error, reason, __FILE__, __LINE__, "cannot write %s", journal->path);
     }
-    journal->end += (off_t)length + 1;
+    if (journal->end == 0)
+        journal->seal = seal; /* the run record seals the rest */
+    journal->end += (off_t)(kept + added);
     journal->unsynced = true;
     if (clock_now(clock_monotonic()) - journal->synced_ns < SYNC_EVERY_NS)
         return true;

@@ -45,11 +45,15 @@ static void write_file(const char *bytes)
     assert_true(os_file_write_atomic(path, bytes, strlen(bytes), &error));
 }
 
+/* What the file holds, seals aside. */
 static void file_is(const char *wanted)
 {
+    static const char mark[] = ",\"seal\":\"0123456789abcdef\"";
     struct text text = {0};
     struct assay_error error = {0};
     assert_true(os_file_read(path, 1 << 20, &text, &error));
+    for (char *seal; text.length && (seal = strstr(text.data, ",\"seal\":"));)
+        memmove(seal, seal + strlen(mark), strlen(seal + strlen(mark)) + 1);
     assert_string_equal(text_string(&text), wanted);
     text_free(&text);
 }
@@ -149,7 +153,7 @@ static void full_disk(void **state)
     struct rlimit before, small;
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
-    small.rlim_cur = 40;
+    small.rlim_cur = 70;
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
     bool good = journal_append(journal, "{\"kind\":\"case\",\"id\":\"too long\"}", 31, &error);
@@ -325,6 +329,200 @@ static void cut_at_any_byte(void **state)
     text_free(&text);
 }
 
+static void append(struct journal_writer *journal, const char *kind, int id, const char *more)
+{
+    struct text text = {0};
+    struct assay_error error = {0};
+    add(&text, kind, id, more);
+    assert_true(journal_append(journal, text.data, text.length - 1, &error));
+    text_free(&text);
+}
+
+/* A journal of two cases; `run` is its run record. Its bytes go to *text when wanted. */
+static void write_sealed(const char *run, struct text *text)
+{
+    struct assay_error error = {0};
+    unlink(path);
+    struct journal_writer *journal = journal_create(path, &error);
+    assert_non_null(journal);
+    assert_true(journal_append(journal, run, strlen(run), &error));
+    for (int i = 1; i <= 2; i++) {
+        append(journal, "samples", i, ",\"s\":1");
+        append(journal, "case", i, ",\"mark\":1");
+    }
+    journal_writer_destroy(&journal);
+    if (text)
+        assert_true(os_file_read(path, 1 << 20, text, &error));
+}
+
+static void damage_is(const struct journal_reader *reader, const char *wanted)
+{
+    struct text text = {0}, whole = {0};
+    journal_add_damage(reader, "- ", &text);
+    for (const char *line = wanted; *line; line = strchr(line, '\n') + 1)
+        text_addf(&whole, "- %s%.*s", path, (int)(strchr(line, '\n') + 1 - line), line);
+    assert_string_equal(text_string(&text), text_string(&whole));
+    text_free(&text);
+    text_free(&whole);
+}
+
+#define SEALED_RUN "{\"kind\":\"run\",\"format\":1,\"seed\":1}"
+
+/* Cut at every byte of its last record: the rest is whole, and so is the last one when only its
+ * newline is gone; to append mends the file. */
+static void sealed_cut_anywhere(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    write_sealed(SEALED_RUN, &text);
+    size_t last = text.length - 1;
+    while (text.data[last - 1] != '\n')
+        last--;
+    for (size_t length = last; length <= text.length; length++) {
+        struct assay_error error = {0};
+        bool whole = length + 1 >= text.length;
+        assert_true(os_file_write_atomic(path, text.data, length, &error));
+        for (int pass = 0; pass < 2; pass++) {
+            struct journal_reader *reader = readable();
+            assert_int_equal(journal_case_count(reader), whole ? 2 : 1);
+            case_has(reader, 0, 1, 1);
+            damage_is(
+                reader,
+                whole || length == last || pass
+                    ? ""
+                    : ":5: left out: it is not finished: the run ended while it was written\n");
+            journal_reader_destroy(&reader);
+            if (pass)
+                break;
+            struct journal_writer *journal = journal_open(path, &error);
+            assert_non_null(journal);
+            append(journal, "case", 1, ",\"mark\":1");
+            append(journal, "samples", 1, ",\"s\":1");
+            append(journal, "case", 1, ",\"mark\":1");
+            journal_writer_destroy(&journal);
+        }
+    }
+    text_free(&text);
+}
+
+/* Any byte of any record that is another: that record is left out, and nothing else. */
+static void sealed_changed_anywhere(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    write_sealed(SEALED_RUN, &text);
+    size_t first = (size_t)(strchr(text.data, '\n') + 1 - text.data);
+    for (size_t at = first; at < text.length; at++) {
+        if (text.data[at] == '\n')
+            continue;
+        char was = text.data[at];
+        text.data[at] = (char)(was == '7' ? '8' : '7');
+        assert_true(os_file_write_atomic(path, text.data, text.length, NULL));
+        struct journal_reader *reader = readable();
+        assert_int_equal(journal_damaged_count(reader), 1);
+        assert_true(journal_case_count(reader) >= 1);
+        journal_reader_destroy(&reader);
+        text.data[at] = was;
+    }
+    for (size_t at = 0; at < first - 1; at++) { /* the run record: all hangs on it */
+        char was = text.data[at];
+        text.data[at] = (char)(was == '7' ? '8' : '7');
+        assert_true(os_file_write_atomic(path, text.data, text.length, NULL));
+        struct assay_error error = {0};
+        struct journal_reader *reader = journal_read(path, &error);
+        assert_true(!reader ? error.status == ASSAY_INVALID : journal_case_count(reader) == 0);
+        journal_reader_destroy(&reader);
+        text.data[at] = was;
+    }
+    text_free(&text);
+}
+
+static void names_what_is_wrong(void **state)
+{
+    (void)state;
+    struct text text = {0}, other = {0};
+    struct assay_error error = {0};
+    write_sealed(SEALED_RUN, &text);
+    *strstr(strstr(text.data, "\"mark\":1"), "1") = '2';
+    text_add(&text, "{\"kind\":\"case\",\"id\":\"00000000000000000000000000000000\"}\n{\"ki\n");
+    write_file(text.data);
+    struct journal_reader *reader = readable();
+    damage_is(
+        reader,
+        ":3: left out: it was changed after it was written, or is of another run\n:6: left out: it "
+        "has no seal: assay did not write it\n:7: left out: it is not a whole record\n");
+    assert_int_equal(journal_case_count(reader), 1);
+    journal_reader_destroy(&reader);
+    text_free(&text);
+    /* A record of another run. */
+    write_sealed(SEALED_RUN, &text);
+    write_sealed("{\"kind\":\"run\",\"format\":1,\"seed\":2}", &other);
+    char *last = strrchr(text.data, '{'), *foreign = strrchr(other.data, '{');
+    size_t length = strlen(foreign);
+    assert_int_equal(strlen(last), length);
+    memcpy(last, foreign, length);
+    write_file(text.data);
+    reader = readable();
+    damage_is(reader, ":5: left out: it was changed after it was written, or is of another run\n");
+    journal_reader_destroy(&reader);
+    /* Two runs, one behind the other. */
+    text_add(&text, other.data);
+    write_file(text.data);
+    assert_null(journal_read(path, &error));
+    assert_int_equal(error.status, ASSAY_INVALID);
+    char wanted[320];
+    snprintf(
+        wanted, sizeof wanted,
+        "%s:6: a second run begins here, but a journal is of one run; 'head -n 5' and 'tail -n "
+        "+6' give the two",
+        path);
+    assert_string_equal(error.text, wanted);
+    text_free(&text);
+    text_free(&other);
+}
+
+/* Records that others wrote, or whose seals were taken off, all of them. */
+static void unsealed_and_wrong(void **state)
+{
+    (void)state;
+    static const char *const records[][2] = {
+        {",\"metrics\":{\"t\":{\"unit\":\"s\",\"value\":2,\"low\":1,\"high\":3,\"n\":6}}", NULL},
+        {",\"metrics\":{\"t\":{\"unit\":\"s\",\"absent\":\"so\"}}", NULL},
+        {",\"metrics\":{\"t\":{\"unit\":\"s\",\"value\":4,\"low\":1,\"high\":3,\"n\":6}}",
+         "a metric of it lies outside its interval"},
+        {",\"metrics\":{\"t\":{\"unit\":\"s\",\"value\":\"2\",\"low\":1,\"high\":3}}",
+         "a metric of it has no number where value, low or high belongs"},
+        {",\"metrics\":{\"t\":{\"unit\":\"s\",\"value\":2,\"low\":1,\"high\":3,\"n\":-1}}",
+         "a metric of it has no count where n belongs"},
+        {",\"metrics\":{\"t\":{\"unit\":\"furlong\",\"value\":2,\"low\":1,\"high\":3}}",
+         "a metric of it has no known unit"},
+        {",\"metrics\":{\"t\":{\"unit\":\"s\",\"absent\":1}}",
+         "why a metric of it is absent is not a text"},
+        {",\"metrics\":[]", "its metrics are not an object"},
+        {",\"status\":1", "its status is not a text"},
+        {",\"metrics\":{\"t\":{\"unit\":\"s\",\"value\":NaN,\"low\":1,\"high\":3}}",
+         "it is not JSON"},
+        {",\"metrics\":{\"t\":{\"unit\":\"s\",\"value\":1e999,\"low\":1,\"high\":3}}",
+         "it is not JSON"},
+        {",\"series\":{\"a\":[1,2],\"b\":[1]}", "its series are not all lists of one length"},
+        {",\"series\":{\"a\":[1,-2]}", "a sample of it is not a number of at least 0"},
+    };
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        struct text text = {0}, wanted = {0};
+        text_add(&text, RUN);
+        add(&text, "case", 1, records[i][0]);
+        write_file(text_string(&text));
+        struct journal_reader *reader = readable();
+        if (records[i][1])
+            text_addf(&wanted, ":2: left out: %s\n", records[i][1]);
+        damage_is(reader, text_string(&wanted));
+        assert_int_equal(journal_case_count(reader), records[i][1] ? 0 : 1);
+        journal_reader_destroy(&reader);
+        text_free(&text);
+        text_free(&wanted);
+    }
+}
+
 static void no_journal(void **state)
 {
     (void)state;
@@ -388,12 +586,21 @@ static void many_cases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(writes),        IN_FOLDER(cuts_unfinished_tails),
-        IN_FOLDER(full_disk),     IN_FOLDER(unwritable),
-        IN_FOLDER(indexes),       IN_FOLDER(reads_what_others_wrote),
-        IN_FOLDER(counts_damage), IN_FOLDER(last_judgement_counts),
-        IN_FOLDER(no_journal),    IN_FOLDER(cut_at_any_byte),
+        IN_FOLDER(writes),
+        IN_FOLDER(cuts_unfinished_tails),
+        IN_FOLDER(full_disk),
+        IN_FOLDER(unwritable),
+        IN_FOLDER(indexes),
+        IN_FOLDER(reads_what_others_wrote),
+        IN_FOLDER(counts_damage),
+        IN_FOLDER(last_judgement_counts),
+        IN_FOLDER(no_journal),
+        IN_FOLDER(cut_at_any_byte),
         IN_FOLDER(many_cases),
+        IN_FOLDER(sealed_cut_anywhere),
+        IN_FOLDER(sealed_changed_anywhere),
+        IN_FOLDER(names_what_is_wrong),
+        IN_FOLDER(unsealed_and_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

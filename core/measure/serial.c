@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define CPU_EVERY_NS 400000
+#define CPU_EVERY_NS 2000000
+#define CPU_ALWAYS 32 /* the first batches, so that short runs have enough for an interval */
 
 bool serial_hook_failed(const char *owner, const char *hook, struct assay_error *error)
 {
@@ -152,8 +153,8 @@ static bool stamps_read(struct serial *serial, struct serial_times *times,
     return true;
 }
 
-/* Reading the processor's clock is a system call of about a microsecond: of short batches only one
- * in CPU_EVERY_NS of work is read. */
+/* Reading the processor's clock is a system call of about a microsecond: after the first batches,
+ * of short ones only one in CPU_EVERY_NS of work is read. */
 static bool cpu_wanted(struct serial *serial)
 {
     if (serial->clock->simulated)
@@ -177,7 +178,10 @@ bool serial_batch(struct serial *serial, struct serial_times *times, struct assa
     times->time_ns = clock_now(serial->clock) - begin;
     if (cpu) {
         times->cpu_ns = clock_process_cpu_ns() - cpu_begin;
-        serial->cpu_skip = (unsigned)(CPU_EVERY_NS / (times->time_ns + 1));
+        if (serial->cpu_reads < CPU_ALWAYS)
+            serial->cpu_reads++;
+        else
+            serial->cpu_skip = (unsigned)(CPU_EVERY_NS / (times->time_ns + 1));
     }
     return stamps_read(serial, times, error);
 }

@@ -29,8 +29,8 @@ struct serial {
     int64_t step_ns; /* of the clock, clock_step_ns */
     struct serial_stage stages[MEASURE_STAGES_MAX];
     unsigned count;
-    bool device;       /* some stage is a device stage */
-    unsigned cpu_skip; /* batches until the processor's time is read again */
+    bool device;                  /* some stage is a device stage */
+    unsigned cpu_reads, cpu_skip; /* reads of the processor's time; batches until the next one */
 };
 
 struct serial_params {

@@ -310,3 +310,23 @@ bool arguments_pair(const char *option, const char *value, struct assay_error *e
     }
     return true;
 }
+
+bool arguments_share(const char *option, const char *value, double most, double *out,
+                     struct assay_error *error)
+{
+    struct quantity quantity;
+    struct assay_error why = {0};
+    if (!quantity_parse(value, &quantity, &why))
+        return assay_fail(error, ASSAY_INVALID, "--%s: %s", option, why.text);
+    if (!dimension_is_number(quantity.dimension) || !(quantity.value >= 0) ||
+        quantity.value > most) {
+        struct text text = {0};
+        number_add(&text, most * 100);
+        assay_fail(error, ASSAY_INVALID, "--%s: '%s' is not a share from 0 to %s %%", option, value,
+                   text_string(&text));
+        text_free(&text);
+        return false;
+    }
+    *out = quantity.value;
+    return true;
+}

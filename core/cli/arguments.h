@@ -47,6 +47,9 @@ bool arguments_whole(const char *option, const char *value, int64_t min, int64_t
 /* A time with its unit, over zero. */
 bool arguments_time(const char *option, const char *value, int64_t *out_ns,
                     struct assay_error *error);
+/* A share from 0 to `most`: "5 %" or 0.05. */
+bool arguments_share(const char *option, const char *value, double most, double *out,
+                     struct assay_error *error);
 /* Index of `value` in the NULL-terminated words. */
 bool arguments_choice(const char *option, const char *value, const char *const *words, int *out,
                       struct assay_error *error);

@@ -26,6 +26,7 @@ struct check {
     struct catalog *catalog;
     struct script *script;
     struct journal_writer *writer;
+    struct outside outside;
 };
 
 static bool take(void *user, const char *name, const char *value, struct assay_error *error)
@@ -141,7 +142,8 @@ static int check_journal(struct check *check, const char *journal)
     struct assay_error error = {0};
     int status;
     if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&
-        read_run(check, journal, &error) && load(check, &error)) {
+        read_run(check, journal, &error) && load(check, &error) &&
+        outside_open(&check->outside, reports, script_plan(check->script), &error)) {
         open_writer(check);
         struct judgement_params params = {
             .journal = text_string(&check->journal),
@@ -149,6 +151,7 @@ static int check_journal(struct check *check, const char *journal)
             .script = check->script,
             .script_path = check->path,
             .output = &check->choices->output,
+            .outside = &check->outside,
         };
         status = judgement_run(&params);
     } else {
@@ -157,6 +160,7 @@ static int check_journal(struct check *check, const char *journal)
         status = CLI_USAGE;
         failure_write(reports, error.text, status);
     }
+    outside_close(&check->outside);
     journal_writer_destroy(&check->writer);
     script_destroy(&check->script);
     catalog_destroy(&check->catalog);
@@ -171,6 +175,7 @@ static const struct arguments_option options[] = {
     {"no-write", 0, NULL, "print only: append nothing to the journal"},
     {"script-deadline", 0, "TIME", "how long the script may compute at a time (10s)"},
     {"trust", 0, NULL, "give the script the Lua libraries os and io"},
+    CHOICES_BOUNDS_ROWS,
     CHOICES_OUTPUT_ROWS,
     {0},
 };

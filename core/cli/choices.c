@@ -116,7 +116,30 @@ fail:
 
 void choices_output_init(struct choices_output *choices)
 {
-    *choices = (struct choices_output){.policy = {.inconclusive = 3}};
+    *choices = (struct choices_output){.policy = {.inconclusive = 3},
+                                       .compare = {.margin = RATIO_MARGIN}};
+}
+
+static bool take_bounds(struct choices_output *choices, const char *name, const char *value,
+                        struct assay_error *error)
+{
+    if (strcmp(name, "thresholds") == 0) {
+        choices->thresholds = value;
+        return true;
+    }
+    if (strcmp(name, "baseline") == 0) {
+        choices->baseline = value;
+        return true;
+    }
+    if (strcmp(name, "margin") == 0) {
+        choices->has_margin = true;
+        return arguments_share(name, value, 0.99, &choices->compare.margin, error);
+    }
+    if (strcmp(name, "noise") == 0) {
+        choices->has_noise = true;
+        return arguments_share(name, value, 10, &choices->compare.between, error);
+    }
+    return false;
 }
 
 bool choices_output_take(struct choices_output *choices, const char *name, const char *value,
@@ -144,7 +167,7 @@ bool choices_output_take(struct choices_output *choices, const char *name, const
         return arguments_choice(name, value, hows, &choices->policy.inconclusive, error);
     if (strcmp(name, "color") == 0)
         return arguments_choice(name, value, colors, &choices->color, error);
-    return false;
+    return take_bounds(choices, name, value, error);
 }
 
 /* A file is written beside and renamed (os_file_write_atomic): its directory must take it. */

@@ -6,6 +6,7 @@
 #include "cli/arguments.h"
 #include "judge/judge.h"
 #include "report/report.h"
+#include "result/compare.h"
 #include "script/script.h"
 
 #define CHOICES_SEED 1 /* fixed, so that two runs of a script are the same run */
@@ -51,6 +52,9 @@ struct choices_output {
     int color;         /* 0 auto, 1 always, 2 never */
     bool all_rows;
     struct judge_policy policy;
+    const char *thresholds, *baseline; /* files or NULL */
+    bool has_margin, has_noise;
+    struct compare_params compare; /* to the baseline */
 };
 
 /* clang-format off */
@@ -62,6 +66,16 @@ struct choices_output {
     {"inconclusive", 0, "HOW", "'pass' or 'fail': what inconclusive bounds count as"},             \
     {"all-rows", 0, NULL, "do not abbreviate long tables"},                                        \
     {"color", 0, "WHEN", "'auto', 'always' or 'never' (auto; NO_COLOR is honoured)"}
+/* clang-format on */
+
+/* clang-format off */
+#define CHOICES_BOUNDS_ROWS                                                                        \
+    {"thresholds", 0, "FILE", "more bounds, by device: a Lua table of constants\n"                 \
+                              "(docs/scripting.md)"},                                              \
+    {"baseline", 0, "JOURNAL", "more bounds: nothing may be slower than in this earlier run"},     \
+    {"margin", 0, "SHARE", "how far a time may be from the baseline's and be the same (1%)"},      \
+    {"noise", 0, "SHARE", "how much whole runs are known to differ on this machine; unless\n"      \
+                          "given, runs of under 64 samples count as 20% apart"}
 /* clang-format on */
 
 void choices_output_init(struct choices_output *choices);

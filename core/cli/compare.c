@@ -4,7 +4,6 @@
 #include "cli/given.h"
 
 #include "base/os.h"
-#include "base/units.h"
 #include "report/compare.h"
 
 #include <string.h>
@@ -16,20 +15,6 @@ struct compare_choices {
     int undecided;
 };
 
-static bool take_share(const char *name, const char *value, double most, double *out,
-                       struct assay_error *error)
-{
-    struct quantity quantity;
-    struct assay_error why = {0};
-    if (!quantity_parse(value, &quantity, &why))
-        return assay_fail(error, ASSAY_INVALID, "--%s: %s", name, why.text);
-    if (!dimension_is_number(quantity.dimension) || !(quantity.value >= 0) || quantity.value > most)
-        return assay_fail(error, ASSAY_INVALID, "--%s: '%s' is not a share from 0 to %g %%", name,
-                          value, most * 100);
-    *out = quantity.value;
-    return true;
-}
-
 static bool take(void *user, const char *name, const char *value, struct assay_error *error)
 {
     static const char *const hows[] = {"pass", "fail", NULL};
@@ -37,9 +22,9 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
     if (strcmp(name, "metric") == 0)
         return arguments_list_add(&choices->metrics, value, error);
     if (strcmp(name, "margin") == 0)
-        return take_share(name, value, 0.99, &choices->params.margin, error);
+        return arguments_share(name, value, 0.99, &choices->params.margin, error);
     if (strcmp(name, "noise") == 0)
-        return take_share(name, value, 10, &choices->params.between, error);
+        return arguments_share(name, value, 10, &choices->params.between, error);
     if (strcmp(name, "undecided") == 0)
         return arguments_choice(name, value, hows, &choices->undecided, error);
     return choices_take(NULL, &choices->output, name, value, error);

@@ -75,6 +75,7 @@ static bool judge_into(const struct judgement_params *params, struct journal_rea
     struct assay_error judged = {0};
     script_set_peaks(params->script, journal_peaks(reader));
     script_judge(params->script, &closures);
+    closures.outside = params->outside ? params->outside->first : NULL;
     *status = CLI_CASE_ERROR;
     if (judge_run(script_plan(params->script), reader, &closures, out, &counts, &judged)) {
         *status = judge_exit_status(&counts, &params->output->policy);
@@ -88,7 +89,14 @@ static bool judge_into(const struct judgement_params *params, struct journal_rea
         *status = cli_error(&judged);
     }
     *status = params->signal ? 128 + params->signal : *status;
+    if (params->outside && !judged.status)
+        outside_tell(params->outside, journal_run(reader));
     json_t *end = end_record(params, judge_number(reader), &counts, *status, &judged);
+    if (end && params->outside &&
+        !outside_add_policy(params->outside, params->output, json_object_get(end, "policy"))) {
+        json_decref(end);
+        end = NULL;
+    }
     bool good = end ? journal_append_json(out, end, error)
                     : assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the end record");
     json_decref(end);

@@ -4,7 +4,7 @@
 #ifndef CLI_JUDGEMENT_H
 #define CLI_JUDGEMENT_H
 
-#include "cli/choices.h"
+#include "cli/outside.h"
 
 struct judgement_params {
     const char *journal;           /* path */
@@ -12,7 +12,8 @@ struct judgement_params {
     struct script *script;
     const char *script_path; /* for the commands that repeat a case */
     const struct choices_output *output;
-    int signal; /* that interrupted the run, or 0 */
+    const struct outside *outside; /* bounds from outside the script, or NULL */
+    int signal;                    /* that interrupted the run, or 0 */
 };
 /* Judges, appends verdicts and the end record, prints the reports. Returns the exit status. */
 int judgement_run(const struct judgement_params *params);

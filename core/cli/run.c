@@ -35,6 +35,7 @@ struct run {
     struct output output;
     struct session session;
     struct script *script;
+    struct outside outside;
     json_t *found;
     struct journal_writer *journal;
     struct progress progress;
@@ -130,6 +131,17 @@ static bool load_plan(struct run *run, struct assay_error *error)
                           "case%s; 'assay list %s' shows them",
                           plan->case_count, plan->case_count == 1 ? "" : "s", run->path);
     }
+    return true;
+}
+
+/* Bounds from outside the script are looked at while its cases are sampled, as its checks are. */
+static bool open_outside(struct run *run, struct assay_error *error)
+{
+    struct plan *plan = script_plan(run->script);
+    if (!outside_open(&run->outside, &run->choices->output, plan, error))
+        return false;
+    for (size_t i = 0; run->outside.first && i < plan->experiment_count; i++)
+        plan->experiments[i].looks = !plan->experiments[i].is_peaks || plan->experiments[i].looks;
     return true;
 }
 
@@ -262,6 +274,7 @@ static int measure(struct run *run)
     run->shown = progress_events(&run->progress);
     struct judge_script closures;
     script_judge(run->script, &closures);
+    closures.outside = run->outside.first;
     events.wants_more = wants_more;
     events.judge_user = &closures;
     bool good = supervisor_run(run->session.supervisor, plan, run->journal, &events, &interrupted,
@@ -286,6 +299,7 @@ static int measure(struct run *run)
         .script = run->script,
         .script_path = run->path,
         .output = &run->choices->output,
+        .outside = &run->outside,
         .signal = interrupted,
     };
     return judgement_run(&params);
@@ -310,8 +324,8 @@ static int run_script(struct run *run)
         return fail_early(run, &error);
     int status;
     if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&
-        start_worker(run, &error) && load_plan(run, &error) && choose_devices(run, &error) &&
-        begin_journal(run, &error))
+        start_worker(run, &error) && load_plan(run, &error) && open_outside(run, &error) &&
+        choose_devices(run, &error) && begin_journal(run, &error))
         status = measure(run);
     else
         status = fail_early(run, &error);
@@ -319,6 +333,7 @@ static int run_script(struct run *run)
     if (!run->journal)
         output_discard(&run->output);
     journal_writer_destroy(&run->journal);
+    outside_close(&run->outside);
     script_destroy(&run->script);
     json_decref(run->found);
     json_decref(run->peaks);
@@ -339,6 +354,7 @@ static const struct arguments_option options[] = {
     {"require-served", 0, NULL,
      "fail when the PCI bus shows a GPU that no Vulkan driver serves,\n"
      "unless the device is said to be the CPU"},
+    CHOICES_BOUNDS_ROWS,
     CHOICES_OUTPUT_ROWS,
     {"progress", 0, NULL, "a line for each case, when not on a terminal"},
     {"no-progress", 0, NULL, "no progress"},

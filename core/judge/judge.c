@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "judge/floor.h"
+#include "judge/outside.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -186,11 +187,8 @@ static bool floor_fail(struct judge *judge, const struct plan_case *item, const 
     metric_add(&message, time);
     text_add(&message, " is under its floor, ");
     quantity_add(&message, floor->value, floor->dimension);
-    text_add(&message, " by the peaks of the device: a broken measurement (");
-    plan_case_label(judge->plan, item, true, &message);
-    text_add(&message, ", ");
-    text_add_clean(&message, json_text(json_object_get(record, "device"), "label", "?"));
-    text_add_char(&message, ')');
+    text_add(&message, " by the peaks of the device: a broken measurement");
+    outside_add_place(&message, judge->plan, item, record);
     struct judge_verdict verdict = {.experiment = experiment->name,
                                     .case_id = json_text(record, "id", NULL),
                                     .verdict = VERDICT_FAIL,
@@ -238,6 +236,20 @@ static bool floor_judge(struct judge *judge, const struct plan_case *item, const
     return good;
 }
 
+static bool outside_judge(struct judge *judge, const struct judge_group *group,
+                          const struct judge_outside *outside, struct assay_error *error)
+{
+    for (; outside; outside = outside->next) {
+        for (size_t i = 0; i < group->count; i++) {
+            const char *status = json_text(group->records[i], "status", "");
+            if (strcmp(status, "done") == 0 &&
+                !outside->check(outside->user, group, i, judge, error))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool group_judge(struct judge *judge, const struct plan *plan, uint32_t index,
                         struct journal_reader *reader, const struct judge_script *script,
                         struct assay_error *error)
@@ -254,7 +266,9 @@ static bool group_judge(struct judge *judge, const struct plan *plan, uint32_t i
     struct judge_group group = {
         .items = judge->items, .records = judge->records, .count = count, .reader = reader};
     if (good && judge->counts->done > done)
-        good = script->check(script->user, experiment, &group, judge, error);
+        good = script->check(script->user, experiment, &group, judge, error) &&
+               (plan->experiments[experiment].is_peaks ||
+                outside_judge(judge, &group, script->outside, error));
     for (size_t i = 0; good && i < count && !plan->experiments[experiment].is_peaks; i++)
         good = floor_judge(judge, judge->items[i], judge->records[i], journal_peaks(reader), error);
     for (size_t i = 0; i < count; i++)
@@ -268,7 +282,7 @@ bool judge_look(const struct judge_group *group, const struct judge_script *scri
     struct judge judge = {.counts = &counts};
     struct assay_error ignored = {0}; /* said by the final judgement */
     return script->check(script->user, group->items[0]->experiment, group, &judge, &ignored) &&
-           counts.inconclusive > 0;
+           outside_judge(&judge, group, script->outside, &ignored) && counts.inconclusive > 0;
 }
 
 static bool any_selected(const struct plan *plan, const struct plan_experiment *experiment)

@@ -36,6 +36,16 @@ struct judge_group {
     struct journal_reader *reader; /* where samples are to be had; NULL at a look */
 };
 
+/* Bounds from outside the script, each judged by itself behind the script's check. */
+struct judge_outside {
+    void *user;
+    /* Judges the case at `index` of the group, which is done. False: what the script cannot help.
+     */
+    bool (*check)(void *user, const struct judge_group *group, size_t index, struct judge *judge,
+                  struct assay_error *error);
+    const struct judge_outside *next;
+};
+
 struct judge_script { /* the script room fills this in; the judge calls closures only through it */
     void *user;
     /* Runs the experiment's check. True when there is none. False: a script error (ASSAY_SCRIPT).
@@ -45,6 +55,7 @@ struct judge_script { /* the script room fills this in; the judge calls closures
     /* Runs its summary over the journal's cases of that experiment. */
     bool (*summary)(void *user, uint32_t experiment, struct journal_reader *reader,
                     struct judge *judge, struct assay_error *error);
+    const struct judge_outside *outside; /* or NULL; who judges fills it in */
 };
 
 struct judge_counts {

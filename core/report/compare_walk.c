@@ -2,23 +2,19 @@
 #include "report/compare_walk.h"
 
 #include "base/json.h"
+#include "result/match.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NAMES_SHOWN 32
 
-struct key { /* of a case of B: all of its id but seed and version */
-    struct hash128 hash;
-    size_t index;
-};
-
 struct run {
     struct compare_walk *walk;
     const struct compare_sink *sink;
-    bool *taken;      /* by index of B */
-    struct key *keys; /* of B, sorted; made when an id is not found */
-    bool *found;      /* by index of the metrics asked for */
+    bool *taken; /* by index of B */
+    struct match *match;
+    bool *found; /* by index of the metrics asked for */
     size_t metric_count;
     struct text known; /* names of metrics of the first pair, each behind a newline */
 };
@@ -63,73 +59,6 @@ void compare_walk_close(struct compare_walk *walk)
     view_close(&walk->views[SIDE_A]);
     view_close(&walk->views[SIDE_B]);
     conditions_destroy(&walk->conditions);
-}
-
-static bool key_of(const json_t *record, struct hash128 *key, struct assay_error *error)
-{
-    static const char *const members[] = {"experiment", "workload", "set", "schedule", "replica"};
-    struct text line = {0};
-    json_t *object = json_object();
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        json_object_set(object, members[i], json_object_get(record, members[i]));
-    json_object_set(object, "device",
-                    json_object_get(json_object_get(record, "device"), "selector"));
-    bool good = object && json_add_line(&line, object, true, error) && !line.failed;
-    if (good)
-        *key = hash_bytes(line.data, line.length);
-    json_decref(object);
-    text_free(&line);
-    return good || no_memory(error);
-}
-
-static int key_compare(const void *a, const void *b)
-{
-    const struct key *x = a, *y = b;
-    int order = memcmp(x->hash.bytes, y->hash.bytes, sizeof(x->hash.bytes));
-    return order ? order : (x->index > y->index) - (x->index < y->index);
-}
-
-static bool make_keys(struct run *run, struct assay_error *error)
-{
-    static const char *const members[] = {"experiment", "workload", "set", "schedule",
-                                          "replica",    "device",   NULL};
-    struct journal_reader *b = run->walk->source->b;
-    size_t count = journal_case_count(b);
-    run->keys = calloc(count + 1, sizeof(*run->keys));
-    if (!run->keys)
-        return no_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        json_t *record = journal_case_part(b, i, members, error);
-        bool good = record && key_of(record, &run->keys[i].hash, error);
-        run->keys[i].index = i;
-        json_decref(record);
-        if (!good)
-            return false;
-    }
-    qsort(run->keys, count, sizeof(*run->keys), key_compare);
-    return true;
-}
-
-/* *found: the case of B with the same key as `record`, unless its id is in A; or -1. */
-static bool find_by_key(struct run *run, const json_t *record, long *found,
-                        struct assay_error *error)
-{
-    struct key key = {.index = 0};
-    size_t count = journal_case_count(run->walk->source->b), low = 0, high = count;
-    if ((!run->keys && !make_keys(run, error)) || !key_of(record, &key.hash, error))
-        return false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (key_compare(&run->keys[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *found = -1;
-    if (low < count && memcmp(run->keys[low].hash.bytes, key.hash.bytes, 16) == 0 &&
-        !run->taken[run->keys[low].index])
-        *found = (long)run->keys[low].index;
-    return true;
 }
 
 static void note_known(struct run *run, const json_t *record)
@@ -258,15 +187,10 @@ static bool walk_a(struct run *run, struct assay_error *error)
 {
     const struct compare_source *source = run->walk->source;
     for (size_t i = 0; i < journal_case_count(source->a); i++) {
-        struct hash128 id;
+        long at = -1;
         json_t *record = journal_case(source->a, i, error);
-        if (!record)
-            return false;
-        long at = hash_from_hex(json_text(record, "id", ""), &id)
-                      ? journal_case_find(source->b, &id)
-                      : -1;
-        bool good = at >= 0 || find_by_key(run, record, &at, error);
-        if (good && at >= 0) {
+        bool good = record && match_find(run->match, record, &at, error);
+        if (good && at >= 0 && !run->taken[at]) {
             good = compare_pair(run, i, record, (size_t)at, error);
         } else if (good) {
             run->walk->counts.only_a++;
@@ -342,14 +266,15 @@ bool compare_walk_run(struct compare_walk *walk, const struct compare_sink *sink
         run.metric_count++;
     run.taken = calloc(journal_case_count(source->b) + 1, sizeof(*run.taken));
     run.found = calloc(run.metric_count + 1, sizeof(*run.found));
-    bool good = (run.taken && run.found) || no_memory(error);
+    run.match = match_create(source->b, error);
+    bool good = run.match && ((run.taken && run.found) || no_memory(error));
     good = good &&
            conditions_add_runs(walk->conditions, journal_run(source->a), journal_run(source->b),
                                error) &&
            walk_a(&run, error) && walk_b(&run, error) && check_outcome(&run, error);
     free(run.taken);
     free(run.found);
-    free(run.keys);
+    match_destroy(&run.match);
     text_free(&run.known);
     return good;
 }

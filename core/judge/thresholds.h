@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Bounds from a file beside the script, by device (docs/scripting.md, "Thresholds"). */
+#ifndef JUDGE_THRESHOLDS_H
+#define JUDGE_THRESHOLDS_H
+
+#include "judge/judge.h"
+
+struct thresholds;
+/* Reads the file and checks it against the plan's workloads: ASSAY_SCRIPT, "FILE:LINE: what is
+ * wrong", for keys that are not known, values that make no sense, metrics and parameters that a
+ * workload of the plan does not have, and units that do not fit. ASSAY_INVALID: no such file. The
+ * plan must live as long. */
+struct thresholds *thresholds_read(const char *path, const struct plan *plan,
+                                   struct assay_error *error);
+void thresholds_destroy(struct thresholds **thresholds);
+/* Verdicts of the bound "threshold". A case on a device that no entry fits is not judged. */
+struct judge_outside thresholds_outside(struct thresholds *thresholds);
+/* {"path", "hash"}. New reference. */
+json_t *thresholds_record(const struct thresholds *thresholds);
+
+#endif

@@ -28,13 +28,8 @@ static void end_experiment(struct table *table)
 {
     if (!table->experiment)
         return;
-    if (table->grid.total > 0) {
-        text_add_char(table->out, '\n');
-        text_add_clean(table->out, table->experiment);
-        text_add_char(table->out, '\n');
-        rows_print_constants(&table->grid, table->out);
-        grid_print(&table->grid, table->style, table->out);
-    }
+    if (table->grid.total > 0)
+        rows_print(table->experiment, &table->grid, table->style, table->out);
     grid_free(&table->grid);
     free(table->experiment);
     table->experiment = NULL;

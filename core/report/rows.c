@@ -88,7 +88,8 @@ bool rows_parameters(struct grid *grid, const struct view *view, const json_t *r
     return good;
 }
 
-void rows_print_constants(const struct grid *grid, struct text *out)
+/* "  copy on lavapipe, serial: direction=upload": what is the same in all rows. */
+static void print_constants(const struct grid *grid, struct text *out)
 {
     const char *workload = grid_constant(grid, "workload");
     const char *device = grid_constant(grid, "device");
@@ -108,4 +109,14 @@ void rows_print_constants(const struct grid *grid, struct text *out)
         text_addf(out, "%s\n", text_string(&line) + words);
     }
     text_free(&line);
+}
+
+void rows_print(const char *experiment, struct grid *grid, const struct report_style *style,
+                struct text *out)
+{
+    text_add(out, out->length ? "\n" : "");
+    text_add_clean(out, experiment);
+    text_add_char(out, '\n');
+    print_constants(grid, out);
+    grid_print(grid, style, out);
 }

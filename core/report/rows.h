@@ -29,8 +29,9 @@ void groups_print(const struct groups *groups, const char *title, struct text *o
  * set. */
 bool rows_parameters(struct grid *grid, const struct view *view, const json_t *record,
                      struct assay_error *error);
-/* "  copy on lavapipe, serial: direction=upload": what is the same in all rows. Counts on
+/* The table of one experiment: its name, what is the same in all rows, the rows. Counts on
  * rows_parameters having made the first columns. */
-void rows_print_constants(const struct grid *grid, struct text *out);
+void rows_print(const char *experiment, struct grid *grid, const struct report_style *style,
+                struct text *out);
 
 #endif

@@ -95,11 +95,7 @@ static void end_experiment(struct table *table)
 {
     if (!table->experiment)
         return;
-    text_add(table->out, table->out->length ? "\n" : "");
-    text_add_clean(table->out, table->experiment);
-    text_add_char(table->out, '\n');
-    rows_print_constants(&table->grid, table->out);
-    grid_print(&table->grid, table->style, table->out);
+    rows_print(table->experiment, &table->grid, table->style, table->out);
     grid_free(&table->grid);
     free(table->experiment);
     table->experiment = NULL;

@@ -130,14 +130,15 @@ json_t *record_run(const struct record_params *params, struct assay_error *error
                                (int)params->quick, "validate", (int)params->validate, "trust",
                                (int)c->trust, "deadline", clean_or_null(params->deadline));
     json_t *rest = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "set",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "set",
         words_json(c->sets.items, c->sets.count), "options", options_json(&c->options), "filter",
         words_json(c->filters.items, c->filters.count), "case", clean_or_null(c->case_prefix),
         "device", clean_or_null(c->device), "script", script_record(params->script), "host",
         host_json(), "workloads", workloads_json(plan), "devices",
         member(params->found, "devices", json_array()), "devices_error",
         member(params->found, "error", json_null()), "pci",
-        member(params->found, "pci", json_array()));
+        member(params->found, "pci", json_array()), "pci_error",
+        member(params->found, "pci_error", json_null()));
     bool good = record && rest && json_object_update(record, rest) == 0;
     json_decref(rest);
     if (!good) {

@@ -185,6 +185,12 @@ static void print_unserved(const struct table *table)
 {
     size_t i;
     json_t *gpu;
+    const char *unreadable = json_text(table->view.run, "pci_error", NULL);
+    if (unreadable) {
+        text_add(table->out, "\nnot known: whether a GPU was passed over; ");
+        text_add_clean(table->out, unreadable);
+        text_add_char(table->out, '\n');
+    }
     json_array_foreach(json_object_get(table->view.run, "pci"), i, gpu)
     {
         const char *missing = json_text(gpu, "missing", NULL);

@@ -43,7 +43,7 @@ static bool record(struct serial *serial, struct serial_stage *entry, struct ass
     for (unsigned i = 0; i < repeat->count; i++) {
         if (i > 0 && !command_again(repeat->command, error))
             return false;
-        if (!entry->stage->record(serial->self, repeat->command, error))
+        if (!entry->stage->record(entry->stage, serial->self, repeat->command, error))
             return serial_hook_failed(entry->stage->name, "record", error);
     }
     return command_finish(repeat->command, error);

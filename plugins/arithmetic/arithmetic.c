@@ -193,8 +193,10 @@ static void *arithmetic_create(struct assay_slot *slot, const void *params,
     return NULL;
 }
 
-static bool arithmetic_record(void *self, struct assay_command *command, struct assay_error *error)
+static bool arithmetic_record(const struct assay_stage *stage, void *self,
+                              struct assay_command *command, struct assay_error *error)
 {
+    (void)stage;
     struct arithmetic *arithmetic = self;
     const struct params *p = arithmetic->params;
     const struct kind *kind = &kinds[p->number];
@@ -279,8 +281,10 @@ static bool arithmetic_verify(void *self, struct assay_verification *verificatio
     return right;
 }
 
-static void arithmetic_cost(const void *params, struct assay_cost *out)
+static void arithmetic_cost(const struct assay_stage *stage, const void *params,
+                            struct assay_cost *out)
 {
+    (void)stage;
     const struct params *p = params;
     out->flops = invocation_count(p) * invocation_flops(p);
     out->written_bytes = results_bytes(p);

@@ -290,8 +290,10 @@ static bool record_piece(struct copy *copy, struct assay_command *command, const
     }
 }
 
-static bool copy_record(void *self, struct assay_command *command, struct assay_error *error)
+static bool copy_record(const struct assay_stage *stage, void *self, struct assay_command *command,
+                        struct assay_error *error)
 {
+    (void)stage;
     struct copy *copy = self;
     uint64_t bytes = (uint64_t)copy->params->bytes, piece = piece_bytes(copy->params);
     for (unsigned i = 0; i < copy->way_count; i++) {
@@ -347,8 +349,9 @@ static bool copy_report(void *self, struct assay_metrics *metrics, struct assay_
                              (double)(copy->way_count * piece_count(copy->params)), error);
 }
 
-static void copy_cost(const void *params, struct assay_cost *out)
+static void copy_cost(const struct assay_stage *stage, const void *params, struct assay_cost *out)
 {
+    (void)stage;
     const struct params *p = params;
     out->payload_bytes = (p->direction == BOTH ? 2 : 1) * (uint64_t)p->bytes;
     out->read_bytes = p->method == FILL ? 0 : out->payload_bytes;
@@ -359,14 +362,16 @@ static void copy_cost(const void *params, struct assay_cost *out)
         out->download_bytes = (uint64_t)p->bytes;
 }
 
-static bool by_shader(const void *params)
+static bool by_shader(const struct assay_stage *stage, const void *params)
 {
+    (void)stage;
     return ((const struct params *)params)->method == SHADER;
 }
 
-static bool by_transfer(const void *params)
+static bool by_transfer(const struct assay_stage *stage, const void *params)
 {
-    return !by_shader(params);
+    (void)stage;
+    return !by_shader(stage, params);
 }
 
 /* One stage to the user; the queue that serves it depends on the method. */

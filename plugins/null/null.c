@@ -74,12 +74,14 @@ static int64_t duration(void *self, int64_t nominal_ns)
 }
 
 #define STAGE_HOOKS(stage)                                                                         \
-    static bool stage##_present(const void *params)                                                \
+    static bool stage##_present(const struct assay_stage *which, const void *params)               \
     {                                                                                              \
+        (void)which;                                                                               \
         return ((const struct params *)params)->stage > 0;                                         \
     }                                                                                              \
-    static int64_t stage##_duration(void *self, int64_t now_ns)                                    \
+    static int64_t stage##_duration(const struct assay_stage *which, void *self, int64_t now_ns)   \
     {                                                                                              \
+        (void)which;                                                                               \
         (void)now_ns;                                                                              \
         return duration(self, ((struct null *)self)->params->stage);                               \
     }
@@ -89,15 +91,18 @@ STAGE_HOOKS(compute)
 STAGE_HOOKS(download)
 STAGE_HOOKS(finish)
 
-static void moved_cost(const void *params, struct assay_cost *out)
+static void moved_cost(const struct assay_stage *stage, const void *params, struct assay_cost *out)
 {
+    (void)stage;
     const struct params *p = params;
     out->payload_bytes = out->read_bytes = out->written_bytes = (uint64_t)p->bytes;
     out->items = (uint64_t)p->items;
 }
 
-static void compute_cost(const void *params, struct assay_cost *out)
+static void compute_cost(const struct assay_stage *stage, const void *params,
+                         struct assay_cost *out)
 {
+    (void)stage;
     const struct params *p = params;
     out->flops = (uint64_t)p->flops;
     out->flop_kind = p->flops ? ASSAY_NUMBER_FP32 : ASSAY_NUMBER_NONE;
@@ -213,7 +218,7 @@ static bool null_report(void *self, struct assay_metrics *metrics, struct assay_
     struct null *null = self;
     unsigned present = 0; /* at least one: null_check */
     for (size_t i = 0; stages[i]; i++)
-        present += stages[i]->present(null->params);
+        present += stages[i]->present(stages[i], null->params);
     double batches = present ? (double)(null->durations / present) : 0;
     return assay_metrics_add(metrics, "batches", batches, error);
 }

@@ -114,8 +114,10 @@ static bool record_dispatch(const struct submit *submit, struct assay_command *c
 }
 
 /* One after the other in either form: what differs is the submission alone. */
-static bool submit_record(void *self, struct assay_command *command, struct assay_error *error)
+static bool submit_record(const struct assay_stage *stage, void *self,
+                          struct assay_command *command, struct assay_error *error)
 {
+    (void)stage;
     const struct submit *submit = self;
     for (int64_t i = 0; i < submit->params->dispatches; i++) {
         bool apart = i == 0 ||
@@ -175,8 +177,9 @@ static bool submit_report(void *self, struct assay_metrics *metrics, struct assa
                              error);
 }
 
-static void submit_cost(const void *params, struct assay_cost *out)
+static void submit_cost(const struct assay_stage *stage, const void *params, struct assay_cost *out)
 {
+    (void)stage;
     const struct params *p = params;
     out->written_bytes = WORD_BYTES * word_count(p);
     out->items = (uint64_t)p->dispatches;

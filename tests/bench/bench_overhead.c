@@ -22,8 +22,10 @@ struct pair {
     struct assay_buffer *from, *to;
 };
 
-static bool copy_record(void *self, struct assay_command *command, struct assay_error *error)
+static bool copy_record(const struct assay_stage *stage, void *self, struct assay_command *command,
+                        struct assay_error *error)
 {
+    (void)stage;
     struct pair *pair = self;
     return assay_command_copy(command, pair->to, 0, pair->from, 0, COPY_BYTES, error);
 }

@@ -252,8 +252,10 @@ static void adder_destroy(void **self)
     *self = NULL;
 }
 
-static bool adder_record(void *self, struct assay_command *command, struct assay_error *error)
+static bool adder_record(const struct assay_stage *stage, void *self, struct assay_command *command,
+                         struct assay_error *error)
 {
+    (void)stage;
     struct adder *adder = self;
     struct assay_binding binding = {.name = "x", .buffer = adder->x};
     struct assay_dispatch dispatch = {.size = sizeof(dispatch),

@@ -53,8 +53,10 @@ static void careless_destroy(void **object)
     *object = NULL;
 }
 
-static bool careless_record(void *object, struct assay_command *command, struct assay_error *error)
+static bool careless_record(const struct assay_stage *stage, void *object,
+                            struct assay_command *command, struct assay_error *error)
 {
+    (void)stage;
     struct careless *self = object;
     if (!assay_command_fill(command, self->buffer, 0, 64, 7, error))
         return false;
@@ -71,15 +73,17 @@ static bool careless_record(void *object, struct assay_command *command, struct 
     return true;
 }
 
-static bool careless_run(void *object, struct assay_error *error)
+static bool careless_run(const struct assay_stage *stage, void *object, struct assay_error *error)
 {
+    (void)stage;
     struct careless *self = object;
     uint32_t word;
     return assay_buffer_read(self->buffer, 0, sizeof(word), &word, error);
 }
 
-static bool careless_host(const void *params)
+static bool careless_host(const struct assay_stage *stage, const void *params)
 {
+    (void)stage;
     return ((const struct params *)params)->mode == HOST;
 }
 

@@ -85,16 +85,19 @@ static void costs(void **state)
     struct assay_error error = {0};
     struct assay_cost cost = {0};
     const struct assay_stage *stage = copy.workload->stages[0];
-    stage->cost(workload_params(&copy, (const char *const[]){"bytes", "10", NULL}, &error), &cost);
+    stage->cost(stage, workload_params(&copy, (const char *const[]){"bytes", "10", NULL}, &error),
+                &cost);
     assert_int_equal(cost.payload_bytes, 10);
     assert_int_equal(cost.read_bytes, 10);
     assert_int_equal(cost.written_bytes, 10);
-    stage->cost(workload_params(
+    stage->cost(stage,
+                workload_params(
                     &copy, (const char *const[]){"bytes", "10", "direction", "both", NULL}, &error),
                 &cost);
     assert_int_equal(cost.payload_bytes, 20);
     assert_int_equal(cost.read_bytes, 20);
-    stage->cost(workload_params(&copy,
+    stage->cost(stage,
+                workload_params(&copy,
                                 (const char *const[]){"bytes", "12", "direction", "device",
                                                       "method", "fill", NULL},
                                 &error),

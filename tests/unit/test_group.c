@@ -47,8 +47,9 @@ static void *scripted_create(struct assay_slot *slot, const void *params, struct
     return self;
 }
 
-static int64_t scripted_duration(void *object, int64_t now_ns)
+static int64_t scripted_duration(const struct assay_stage *stage, void *object, int64_t now_ns)
 {
+    (void)stage;
     (void)now_ns;
     struct scripted *self = object;
     if (ran_count < LOG)

@@ -357,8 +357,9 @@ static void extras_are_checked(void **state)
 /* Each batch takes longer than the one before, by one in `growth` of the time that has passed. */
 static int64_t growth;
 
-static int64_t growing(void *self, int64_t now_ns)
+static int64_t growing(const struct assay_stage *stage, void *self, int64_t now_ns)
 {
+    (void)stage;
     (void)self;
     return 1000 + now_ns / growth;
 }

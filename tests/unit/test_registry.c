@@ -17,14 +17,16 @@ struct params {
     int mode;
 };
 
-static int64_t no_time(void *self, int64_t now_ns)
+static int64_t no_time(const struct assay_stage *stage, void *self, int64_t now_ns)
 {
+    (void)stage;
     (void)self;
     return now_ns - now_ns;
 }
 
-static bool always(const void *params)
+static bool always(const struct assay_stage *stage, const void *params)
 {
+    (void)stage;
     return params;
 }
 
@@ -40,8 +42,10 @@ static void destroy(void **self)
     *self = NULL;
 }
 
-static bool record(void *self, struct assay_command *command, struct assay_error *error)
+static bool record(const struct assay_stage *stage, void *self, struct assay_command *command,
+                   struct assay_error *error)
 {
+    (void)stage;
     (void)command;
     (void)error;
     return self;
@@ -201,7 +205,7 @@ static void wrong_abi_and_sizes(void **state)
 {
     (void)state;
     plugin.abi = ASSAY_ABI + 1;
-    refused("a plugin was built for ABI 2, this assay has ABI 1: rebuild the plugin");
+    refused("a plugin was built for ABI 3, this assay has ABI 2: rebuild the plugin");
     plugin.size = 8;
     refused_size("a plugin says that its struct assay_plugin has %zu bytes, this assay knows %zu",
                  8, sizeof(plugin));

@@ -10,7 +10,7 @@
 /* Raised whenever a struct or a hook changes its meaning. A plugin that was built for another
  * number is refused, with both numbers in the message. New members are added at the end of a
  * struct, behind its `size`. */
-#define ASSAY_ABI 1u
+#define ASSAY_ABI 2u
 
 /* Around all declarations: C linkage where a plugin is written in C++. */
 #ifdef __cplusplus

@@ -41,19 +41,26 @@ enum assay_stage_kind {
     ASSAY_STAGE_MODEL,    /* duration_ns(): no work, time passes on the case's clock */
 };
 
+/* Hooks are told which stage is meant, so that several stages can share them; the pointer is the
+ * one in the workload's table. */
 struct assay_stage {
     size_t size;      /* sizeof(struct assay_stage) */
     const char *name; /* a Lua identifier that is not reserved (docs/scripting.md) */
     const char *help;
     enum assay_stage_kind kind;
-    bool (*present)(const void *params); /* Optional: absent for some parameters */
-    void (*cost)(const void *params, struct assay_cost *out); /* Optional: out is zeroed before */
+    bool (*present)(const struct assay_stage *stage,
+                    const void *params); /* Optional: absent for some parameters */
+    void (*cost)(const struct assay_stage *stage, const void *params,
+                 struct assay_cost *out); /* Optional: out is zeroed before */
     /* Required: TRANSFER, COMPUTE. A stage that is short for its queue's timestamps is recorded a
      * second time, the hook called many times for one recording: it must record the same each
      * time. */
-    bool (*record)(void *self, struct assay_command *command, struct assay_error *error);
-    bool (*run)(void *self, struct assay_error *error); /* Required: HOST */
-    int64_t (*duration_ns)(void *self, int64_t now_ns); /* Required: MODEL; >= 0 */
+    bool (*record)(const struct assay_stage *stage, void *self, struct assay_command *command,
+                   struct assay_error *error);
+    bool (*run)(const struct assay_stage *stage, void *self,
+                struct assay_error *error); /* Required: HOST */
+    int64_t (*duration_ns)(const struct assay_stage *stage, void *self,
+                           int64_t now_ns); /* Required: MODEL; >= 0 */
     /* TRANSFER, COMPUTE: its work is another when it is done again at once (it updates a buffer
      * that it also reads), so it is never repeated to measure it. Stages that write to an INPUT
      * buffer are known without. */

@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "experiment/registry_check.h"
+#include "experiment/registry_take.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 struct entry {
     const struct assay_plugin *plugin;
     const struct assay_workload *workload;
+    const char *file; /* of the plugin; NULL: built in */
     void *defaults;
 };
 
@@ -21,13 +23,14 @@ struct registry {
 };
 
 static bool entry_fill(struct registry *registry, const struct assay_plugin *plugin,
-                       const struct assay_workload *workload, struct assay_error *error)
+                       const char *file, const struct assay_workload *workload,
+                       struct assay_error *error)
 {
     if (registry_find(registry, workload->name))
         return assay_fail(error, ASSAY_INTERNAL, "plugin '%s': there is a workload '%s' already",
                           plugin->name, workload->name);
     struct entry *entry = &registry->entries[registry->count];
-    *entry = (struct entry){.plugin = plugin, .workload = workload};
+    *entry = (struct entry){.plugin = plugin, .workload = workload, .file = file};
     entry->defaults = arena_alloc(registry->arena, workload->params_size);
     if (!entry->defaults)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
@@ -44,24 +47,40 @@ static bool entry_fill(struct registry *registry, const struct assay_plugin *plu
     return true;
 }
 
-static bool plugin_load(struct registry *registry, assay_plugin_entry *function,
-                        struct assay_error *error)
+static bool workloads_add(struct registry *registry, const struct assay_plugin *plugin,
+                          const char *file, struct assay_error *error)
 {
-    const struct assay_plugin *plugin = function();
-    if (!registry_check_plugin(plugin, error))
-        return false;
     size_t more = 0;
     while (plugin->workloads[more])
         more++;
-    struct entry *entries = realloc(registry->entries, (registry->count + more) * sizeof(*entries));
+    struct entry *entries = realloc(registry->entries,
+                                    (registry->count + more + 1) * sizeof(*entries));
     if (!entries)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
     registry->entries = entries;
     for (size_t i = 0; i < more; i++)
         if (!registry_check_workload(plugin, plugin->workloads[i], error) ||
-            !entry_fill(registry, plugin, plugin->workloads[i], error))
+            !entry_fill(registry, plugin, file, plugin->workloads[i], error))
             return false;
     return true;
+}
+
+const struct assay_plugin *registry_add(struct registry *registry, assay_plugin_entry *function,
+                                        const char *file, struct assay_error *error)
+{
+    size_t before = registry->count;
+    const char *kept = file ? arena_copy(registry->arena, file) : NULL;
+    if (file && !kept) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
+        return NULL;
+    }
+    const struct assay_plugin *given = function();
+    const struct assay_plugin *plugin = registry_take(given, registry->arena, error);
+    if (plugin && registry_check_plugin(plugin, error) &&
+        workloads_add(registry, plugin, kept, error))
+        return plugin;
+    registry->count = before; /* all of a plugin, or nothing */
+    return NULL;
 }
 
 struct registry *registry_create(assay_plugin_entry *const *plugins, struct assay_error *error)
@@ -74,7 +93,7 @@ struct registry *registry_create(assay_plugin_entry *const *plugins, struct assa
         goto fail;
     }
     for (size_t i = 0; plugins[i]; i++)
-        if (!plugin_load(registry, plugins[i], error))
+        if (!registry_add(registry, plugins[i], NULL, error))
             goto fail;
     return registry;
 fail:
@@ -106,6 +125,14 @@ const void *registry_defaults(const struct registry *registry,
     for (size_t i = 0; i < registry->count; i++)
         if (registry->entries[i].workload == workload)
             return registry->entries[i].defaults;
+    return NULL;
+}
+
+const char *registry_file(const struct registry *registry, const struct assay_workload *workload)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        if (registry->entries[i].workload == workload)
+            return registry->entries[i].file;
     return NULL;
 }
 
@@ -151,20 +178,29 @@ static json_t *describe_metrics(const struct assay_workload *workload)
     return array;
 }
 
-json_t *registry_describe(const struct registry *registry)
+static bool same_file(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+json_t *registry_describe(const struct registry *registry, const char *file)
 {
     json_t *array = json_array();
+    size_t count = 0;
     for (size_t i = 0; i < registry->count; i++) {
         const struct assay_workload *workload = registry->entries[i].workload;
-        json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "name", workload->name,
-                                 "version", workload->version, "summary", workload->summary,
-                                 "plugin", registry->entries[i].plugin->name, "model",
-                                 (int)workload_is_model(workload), "options",
+        if (!same_file(registry->entries[i].file, file))
+            continue;
+        json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:b, s:o, s:o, s:o}", "name",
+                                 workload->name, "version", workload->version, "summary",
+                                 workload->summary, "plugin", registry->entries[i].plugin->name,
+                                 "file", file, "model", (int)workload_is_model(workload), "options",
                                  option_table_to_json(workload->options), "stages",
                                  describe_stages(workload), "metrics", describe_metrics(workload));
         json_array_append_new(array, item);
+        count++;
     }
-    if (json_array_size(array) != registry->count) {
+    if (json_array_size(array) != count) {
         json_decref(array);
         return NULL;
     }

@@ -34,16 +34,6 @@ static bool refuse(const struct place *place, const char *reason)
                       place->what ? "': " : "", reason);
 }
 
-static bool refuse_size(const struct place *place, const char *type, size_t got, size_t wanted)
-{
-    return assay_fail(
-        place->error, ASSAY_INTERNAL,
-        "plugin '%s': %s%s%sstruct %s has %zu bytes, this assay knows %zu: rebuild the "
-        "plugin for it",
-        place->plugin->name, place->name ? "'" : "", place->name ? place->name : "",
-        place->name ? "': " : "", type, got, wanted);
-}
-
 static bool listed(const char *const *words, const char *name)
 {
     for (size_t i = 0; words[i]; i++)
@@ -77,25 +67,7 @@ static bool check_name(const struct place *place, const char *const *reserved)
 
 bool registry_check_plugin(const struct assay_plugin *plugin, struct assay_error *error)
 {
-    if (!plugin)
-        return assay_fail(error, ASSAY_INTERNAL, "a plugin's entry point returned NULL");
     struct place place = {.plugin = plugin, .error = error};
-    /* The layout behind `size` and `abi` can only be trusted once both are right. */
-    if (plugin->size < offsetof(struct assay_plugin, name))
-        return assay_fail(error, ASSAY_INTERNAL,
-                          "a plugin says that its struct assay_plugin has %zu bytes, this assay "
-                          "knows %zu",
-                          plugin->size, sizeof(*plugin));
-    if (plugin->abi != ASSAY_ABI)
-        return assay_fail(
-            error, ASSAY_INTERNAL,
-            "a plugin was built for ABI %u, this assay has ABI %u: rebuild the plugin", plugin->abi,
-            ASSAY_ABI);
-    if (plugin->size != sizeof(*plugin))
-        return assay_fail(error, ASSAY_INTERNAL,
-                          "a plugin says that its struct assay_plugin has %zu bytes, this assay "
-                          "knows %zu",
-                          plugin->size, sizeof(*plugin));
     if (!plugin->name || !name_is_identifier(plugin->name))
         return assay_fail(error, ASSAY_INTERNAL, "a plugin's name '%s' is not a Lua identifier",
                           plugin->name ? plugin->name : "");
@@ -128,8 +100,6 @@ static bool check_option(struct place place, const struct assay_option *option)
 {
     place.what = "parameter";
     place.name = option->name;
-    if (option->size != sizeof(*option))
-        return refuse_size(&place, "assay_option", option->size, sizeof(*option));
     if (!check_name(&place, axis_names))
         return false;
     size_t bytes = option_bytes(option->kind);
@@ -157,8 +127,6 @@ static bool check_stage(struct place place, const struct assay_stage *stage)
 {
     place.what = "stage";
     place.name = stage->name;
-    if (stage->size != sizeof(*stage))
-        return refuse_size(&place, "assay_stage", stage->size, sizeof(*stage));
     if (!check_name(&place, catalog_reserved_names))
         return false;
     switch (stage->kind) {
@@ -191,8 +159,6 @@ static bool check_metric(struct place place, const struct assay_metric_info *inf
 {
     place.what = "metric";
     place.name = info->name;
-    if (info->size != sizeof(*info))
-        return refuse_size(&place, "assay_metric_info", info->size, sizeof(*info));
     if (!check_name(&place, catalog_reserved_names))
         return false;
     if (!info->unit)
@@ -228,8 +194,6 @@ bool registry_check_workload(const struct assay_plugin *plugin,
                              const struct assay_workload *workload, struct assay_error *error)
 {
     struct place place = {.plugin = plugin, .error = error};
-    if (workload->size != sizeof(*workload))
-        return refuse_size(&place, "assay_workload", workload->size, sizeof(*workload));
     if (!workload->name || !name_is_identifier(workload->name))
         return refuse(&place,
                       "the name of a workload is not a Lua identifier of at most 48 letters");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of a plugin before anything of it is used. Errors are ASSAY_INTERNAL and name the
- * plugin, the workload and the row. */
+/* What is asked of a plugin, in the layout of registry_take, before anything of it is used. Errors
+ * are ASSAY_INTERNAL and name the plugin, the workload and the row. */
 #ifndef EXPERIMENT_REGISTRY_CHECK_H
 #define EXPERIMENT_REGISTRY_CHECK_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/repeat.h"
 
+#include "experiment/registry.h"
 #include "measure/serial.h"
 #include "vulkan/slot.h"
 
@@ -43,7 +44,8 @@ static bool record(struct serial *serial, struct serial_stage *entry, struct ass
     for (unsigned i = 0; i < repeat->count; i++) {
         if (i > 0 && !command_again(repeat->command, error))
             return false;
-        if (!entry->stage->record(entry->stage, serial->self, repeat->command, error))
+        if (!entry->stage->record(registry_stage(entry->stage), serial->self, repeat->command,
+                                  error))
             return serial_hook_failed(entry->stage->name, "record", error);
     }
     return command_finish(repeat->command, error);

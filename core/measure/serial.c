@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/serial.h"
 
+#include "experiment/registry.h"
+
 #include <string.h>
 
 #define CPU_EVERY_NS 2000000
@@ -37,7 +39,7 @@ static bool stage_record(struct serial_stage *entry, const struct serial_params 
     entry->command = command_create(&create, error);
     if (!entry->command)
         return false;
-    if (!stage->record(stage, params->self, entry->command, error))
+    if (!stage->record(registry_stage(stage), params->self, entry->command, error))
         return serial_hook_failed(stage->name, "record", error);
     if (!command_finish(entry->command, error))
         return false;
@@ -61,7 +63,7 @@ static bool stage_add(struct serial *serial, const struct assay_stage *stage,
     struct serial_stage *entry = &serial->stages[serial->count++];
     *entry = (struct serial_stage){.stage = stage, .host_clock = true};
     if (stage->cost)
-        stage->cost(stage, params->params, &entry->cost);
+        stage->cost(registry_stage(stage), params->params, &entry->cost);
     bool device = stage->kind == ASSAY_STAGE_TRANSFER || stage->kind == ASSAY_STAGE_COMPUTE;
     serial->device = serial->device || device;
     return !device || stage_record(entry, params, error);
@@ -74,7 +76,7 @@ bool serial_prepare(struct serial *serial, const struct serial_params *params,
         .self = params->self, .clock = params->clock, .step_ns = clock_step_ns(params->clock)};
     const struct assay_stage *const *stages = params->workload->stages;
     for (size_t i = 0; stages[i]; i++) {
-        if (stages[i]->present && !stages[i]->present(stages[i], params->params))
+        if (stages[i]->present && !stages[i]->present(registry_stage(stages[i]), params->params))
             continue;
         if (!stage_add(serial, stages[i], params, error))
             return false;
@@ -96,7 +98,7 @@ static bool host_run(struct serial *serial, const struct assay_stage *stage, int
                      struct assay_error *error)
 {
     int64_t begin = clock_now(serial->clock);
-    if (!stage->run(stage, serial->self, error))
+    if (!stage->run(registry_stage(stage), serial->self, error))
         return serial_hook_failed(stage->name, "run", error);
     *time_ns = clock_now(serial->clock) - begin;
     return true;
@@ -106,7 +108,7 @@ static bool model_run(struct serial *serial, const struct assay_stage *stage, in
                       struct assay_error *error)
 {
     int64_t begin = clock_now(serial->clock);
-    int64_t duration = stage->duration_ns(stage, serial->self, begin);
+    int64_t duration = stage->duration_ns(registry_stage(stage), serial->self, begin);
     if (duration < 0 || duration > INT64_MAX - begin)
         return assay_fail(error, ASSAY_INTERNAL, "stage '%s' has a duration of %lld ns",
                           stage->name, (long long)duration);

@@ -82,7 +82,7 @@ static json_t *answer_to(struct session *session, const char *ask, const json_t 
                          struct assay_error *failure)
 {
     if (strcmp(ask, "describe") == 0) {
-        json_t *workloads = registry_describe(session->registry);
+        json_t *workloads = registry_describe(session->registry, NULL);
         if (!workloads)
             assay_fail(failure, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
         return workloads ? json_pack("{s:s, s:o}", "tell", "workloads", "workloads", workloads)

@@ -8,6 +8,7 @@
 #include "vulkan/slot.h"
 #include "vulkan/staging.h"
 
+#include "base/abi.h"
 #include "base/hash.h"
 #include "base/os.h"
 
@@ -226,11 +227,6 @@ static bool allocate_pageable(struct assay_buffer *buffer, struct assay_error *e
 static bool check_params(const struct assay_device *device,
                          const struct assay_buffer_params *params, struct assay_error *error)
 {
-    if (params->size < sizeof(*params))
-        return assay_fail(error, ASSAY_INVALID,
-                          "its params have size %zu, but %zu is needed: set .size to "
-                          "sizeof(struct assay_buffer_params)",
-                          params->size, sizeof(*params));
     if ((unsigned)params->memory >= ASSAY_MEMORY_COUNT)
         return assay_fail(error, ASSAY_INVALID, "%d is no kind of memory", (int)params->memory);
     if (params->bytes == 0)
@@ -252,9 +248,13 @@ static bool initialise(struct assay_buffer *buffer, struct assay_error *error)
 }
 
 struct assay_buffer *buffer_create_internal(struct assay_device *device,
-                                            const struct assay_buffer_params *params, uint64_t seed,
+                                            const struct assay_buffer_params *given, uint64_t seed,
                                             struct assay_error *error)
 {
+    struct assay_buffer_params own, *params = &own;
+    if (!abi_copy(&own, sizeof(own), ABI_END(struct assay_buffer_params, fill), given,
+                  "assay_buffer_params", error))
+        return NULL;
     const char *name = params->name ? params->name : "buffer";
     struct assay_buffer *buffer = calloc(1, sizeof(*buffer));
     if (!buffer) {

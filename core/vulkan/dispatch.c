@@ -3,6 +3,7 @@
 #include "vulkan/kernel.h"
 #include "vulkan/recording.h"
 
+#include "base/abi.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -400,16 +401,19 @@ static bool check_dispatch(const struct binder *binder)
     return true;
 }
 
-bool assay_command_dispatch(struct assay_command *command, const struct assay_dispatch *dispatch,
+bool assay_command_dispatch(struct assay_command *command, const struct assay_dispatch *given,
                             struct assay_error *error)
 {
     unsigned char pushes[DISPATCH_PUSH_BYTES_MAX] = {0};
     uint32_t groups[3];
-    if (!command_recording(command, error))
+    struct assay_dispatch own, *dispatch = &own;
+    if (!command_recording(command, error) ||
+        !abi_copy(&own, sizeof(own), ABI_END(struct assay_dispatch, groups), given,
+                  "assay_dispatch", error))
         return false;
-    if (dispatch->size < sizeof(*dispatch) || dispatch->kernel == NULL)
-        return assay_fail(error, ASSAY_INVALID, "stage '%s': a dispatch needs %s", command->name,
-                          dispatch->kernel == NULL ? "a kernel" : "assay_dispatch.size filled in");
+    if (dispatch->kernel == NULL)
+        return assay_fail(error, ASSAY_INVALID, "stage '%s': a dispatch needs a kernel",
+                          command->name);
     struct binder binder = {
         .command = command, .dispatch = dispatch, .kernel = dispatch->kernel, .error = error};
     const struct reflection *reflection = &binder.kernel->reflection;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vulkan/kernel.h"
 
+#include "base/abi.h"
 #include "base/units.h"
 #include "vulkan/slot.h"
 #include "vulkan/spirv.h"
@@ -366,15 +367,14 @@ static bool load(struct assay_kernel *kernel, const struct assay_kernel_params *
 }
 
 struct assay_kernel *assay_kernel_create(struct assay_slot *slot,
-                                         const struct assay_kernel_params *params,
+                                         const struct assay_kernel_params *given,
                                          struct assay_error *error)
 {
     struct specialisation constants;
-    if (params->size < sizeof(*params)) {
-        assay_fail(error, ASSAY_INVALID, "assay_kernel_params.size is %zu, wanted is %zu",
-                   params->size, sizeof(*params));
+    struct assay_kernel_params own, *params = &own;
+    if (!abi_copy(&own, sizeof(own), ABI_END(struct assay_kernel_params, define_count), given,
+                  "assay_kernel_params", error))
         return NULL;
-    }
     if (slot->device == NULL) {
         assay_fail(error, ASSAY_INVALID, "a workload without a device cannot have kernels");
         return NULL;

@@ -447,9 +447,7 @@ static const struct assay_workload workload = {
 
 static const struct assay_workload *const workloads[] = {&workload, NULL};
 
-ASSAY_API assay_plugin_entry assay_plugin_copy;
-
-const struct assay_plugin *assay_plugin_copy(void)
+ASSAY_PLUGIN_ENTRY(copy)
 {
     static const struct assay_plugin plugin = {.size = sizeof(struct assay_plugin),
                                                .abi = ASSAY_ABI,

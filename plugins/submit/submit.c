@@ -246,9 +246,7 @@ static const struct assay_workload workload = {
 
 static const struct assay_workload *const workloads[] = {&workload, NULL};
 
-ASSAY_API assay_plugin_entry assay_plugin_submit;
-
-const struct assay_plugin *assay_plugin_submit(void)
+ASSAY_PLUGIN_ENTRY(submit)
 {
     static const struct assay_plugin plugin = {.size = sizeof(struct assay_plugin),
                                                .abi = ASSAY_ABI,

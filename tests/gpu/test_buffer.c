@@ -196,7 +196,7 @@ static void sizes_out_of_range(void **state)
     struct assay_error error = {0};
     params.size = 8;
     assert_null(assay_buffer_create(slot, &params, &error));
-    assert_int_equal(error.status, ASSAY_INVALID);
+    assert_int_equal(error.status, ASSAY_INTERNAL);
     assert_int_equal(slot->buffer_count, 0);
     assert_int_equal(slot_destroy(&slot), 0);
     device_destroy(&device);

@@ -57,11 +57,7 @@ const assay_plugin *make()
 }
 } // namespace
 
-ASSAY_BEGIN_DECLARATIONS
-ASSAY_API assay_plugin_entry assay_plugin_cpp;
-ASSAY_END_DECLARATIONS
-
-const assay_plugin *assay_plugin_cpp(void)
+ASSAY_PLUGIN_ENTRY(cpp)
 {
     return make();
 }

@@ -15,7 +15,7 @@ static void use_builtin(struct fixture *fixture)
 {
     struct registry *registry = registry_create(registry_builtin, &fixture->error);
     assert_non_null(registry);
-    json_t *description = registry_describe(registry);
+    json_t *description = registry_describe(registry, NULL);
     catalog_destroy(&fixture->catalog);
     fixture->catalog = catalog_create(description, &fixture->error);
     assert_non_null(fixture->catalog);

@@ -8,13 +8,13 @@
 
 #include <cmocka.h>
 
-extern assay_plugin_entry assay_plugin_cpp;
+extern assay_plugin_entry assay_plugin_get;
 
 static void it_is_taken(void **state)
 {
     (void)state;
     struct assay_error error = {0};
-    assay_plugin_entry *const plugins[] = {assay_plugin_cpp, NULL};
+    assay_plugin_entry *const plugins[] = {assay_plugin_get, NULL};
     struct registry *registry = registry_create(plugins, &error);
     assert_string_equal(error.text, "");
     assert_non_null(registry);

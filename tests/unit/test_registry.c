@@ -154,10 +154,13 @@ static void right_plugin(void **state)
     struct registry *registry = registry_create(table, &error);
     assert_string_equal(error.text, "");
     assert_non_null(registry);
-    assert_ptr_equal(registry_find(registry, "idle"), &workload);
+    const struct assay_workload *taken = registry_find(registry, "idle");
+    assert_non_null(taken);
+    assert_ptr_equal(taken->create, create);
+    assert_null(registry_file(registry, taken));
     assert_null(registry_find(registry, "tests"));
     assert_true(workload_is_model(&workload));
-    const struct params *defaults = registry_defaults(registry, &workload);
+    const struct params *defaults = registry_defaults(registry, taken);
     assert_int_equal(defaults->count, 2048);
     assert_true(defaults->share == 0.5);
     assert_int_equal(defaults->mode, 1);
@@ -173,7 +176,7 @@ static void describes(void **state)
     stage_rows[1].name = "wait";
     stage_rows[0].present = stage_rows[1].present = always;
     struct registry *registry = registry_create(table, &error);
-    json_t *all = registry_describe(registry);
+    json_t *all = registry_describe(registry, NULL);
     assert_int_equal(json_array_size(all), 1);
     json_t *item = json_array_get(all, 0);
     assert_string_equal(json_text(item, "name", ""), "idle");
@@ -192,45 +195,80 @@ static void describes(void **state)
     registry_destroy(&registry);
 }
 
-/* The struct that is wrong says so with its own size and the right one. */
-static void refused_size(const char *format, size_t got, size_t known)
+/* Both numbers are in the text. */
+static void refused_size(const char *where, const char *type, size_t got, size_t first,
+                         size_t known)
 {
     char text[256];
-    int length = snprintf(text, sizeof(text), format, got, known);
+    int length;
+    if (got > known)
+        length = snprintf(text, sizeof(text),
+                          "%sstruct %s has %zu bytes, this assay knows %zu: it was built for a "
+                          "newer assay, or `size` is not filled in",
+                          where, type, got, known);
+    else
+        length = snprintf(text, sizeof(text),
+                          "%sstruct %s has %zu bytes, in ABI 2 it has at least %zu: set `size` to "
+                          "its sizeof",
+                          where, type, got, first);
     assert_true(length > 0 && (size_t)length < sizeof(text));
     refused(text);
 }
 
+/* The numbers are those of 64-bit machines. */
 static void wrong_abi_and_sizes(void **state)
 {
     (void)state;
     plugin.abi = ASSAY_ABI + 1;
-    refused("a plugin was built for ABI 3, this assay has ABI 2: rebuild the plugin");
+    refused("it was built for ABI 3, this assay has ABI 2: build it against the headers of this "
+            "assay");
     plugin.size = 8;
-    refused_size("a plugin says that its struct assay_plugin has %zu bytes, this assay knows %zu",
-                 8, sizeof(plugin));
-    plugin.size++;
-    refused_size("a plugin says that its struct assay_plugin has %zu bytes, this assay knows %zu",
-                 sizeof(plugin) + 1, sizeof(plugin));
+    refused("struct assay_plugin has 8 bytes, in ABI 2 it has at least 40");
+    plugin.size = sizeof(plugin) + 1;
+    refused_size("", "assay_plugin", sizeof(plugin) + 1, 40, sizeof(plugin));
+    plugin.size = 39;
+    refused_size("", "assay_plugin", 39, 40, sizeof(plugin));
     workload.size = 20;
-    refused_size(
-        "plugin 'tests': struct assay_workload has %zu bytes, this assay knows %zu: rebuild "
-        "the plugin for it",
-        20, sizeof(workload));
-    option_rows[1].size = 1;
-    refused_size(
-        "plugin 'tests': 'share': struct assay_option has %zu bytes, this assay knows %zu: "
-        "rebuild the plugin for it",
-        1, sizeof(struct assay_option));
+    refused_size("workloads[0]: ", "assay_workload", 20, 112, sizeof(workload));
+    option_rows[1].size = 112;
+    refused_size("workloads[0]: options[1]: ", "assay_option", 112, 100,
+                 sizeof(struct assay_option));
     stage_rows[0].size = 1;
-    refused_size("plugin 'tests': 'wait': struct assay_stage has %zu bytes, this assay knows %zu: "
-                 "rebuild the plugin for it",
-                 1, sizeof(struct assay_stage));
-    metric_row.size = 1;
-    refused_size(
-        "plugin 'tests': 'turns': struct assay_metric_info has %zu bytes, this assay knows "
-        "%zu: rebuild the plugin for it",
-        1, sizeof(struct assay_metric_info));
+    refused_size("workloads[0]: stages[0]: ", "assay_stage", 1, 72, sizeof(struct assay_stage));
+    metric_row.size = 31;
+    refused_size("workloads[0]: metrics[0]: ", "assay_metric_info", 31, 32,
+                 sizeof(struct assay_metric_info));
+}
+
+/* Stages of an earlier layout, each followed by what is not theirs. */
+static void shorter_structs(void **state)
+{
+    (void)state;
+    struct assay_error error = {0};
+    size_t first = offsetof(struct assay_stage, in_place);
+    memset((char *)&stage_rows[0] + first, 0xff, sizeof(stage_rows[0]) - first);
+    stage_rows[0].size = first;
+    struct registry *registry = registry_create(table, &error);
+    assert_string_equal(error.text, "");
+    const struct assay_workload *taken = registry_find(registry, "idle");
+    assert_non_null(taken);
+    assert_string_equal(taken->stages[0]->name, "wait");
+    assert_ptr_equal(taken->stages[0]->duration_ns, no_time);
+    assert_false(taken->stages[0]->in_place);
+    /* Its hooks are given the plugin's own. */
+    assert_ptr_equal(registry_stage(taken->stages[0]), &stage_rows[0]);
+    assert_ptr_equal(registry_stage(taken->stages[1]), &stage_rows[1]);
+    registry_destroy(&registry);
+}
+
+static void table_without_end(void **state)
+{
+    (void)state;
+    static const struct assay_workload *many[1025];
+    for (size_t i = 0; i < 1025; i++)
+        many[i] = &workload;
+    plugin.workloads = many;
+    refused("its table `workloads` has no NULL at its end");
 }
 
 static void wrong_names(void **state)
@@ -327,6 +365,8 @@ int main(void)
         cmocka_unit_test_setup(right_plugin, set_up),
         cmocka_unit_test_setup(describes, set_up),
         cmocka_unit_test_setup(wrong_abi_and_sizes, set_up),
+        cmocka_unit_test_setup(shorter_structs, set_up),
+        cmocka_unit_test_setup(table_without_end, set_up),
         cmocka_unit_test_setup(wrong_names, set_up),
         cmocka_unit_test_setup(missing_hooks, set_up),
         cmocka_unit_test_setup(wrong_options, set_up),

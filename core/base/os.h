@@ -39,13 +39,14 @@ bool os_shader_directory(struct text *out, struct assay_error *error);
 uint64_t os_memory_available(void);
 
 /* A child that talks over two inherited descriptors: it reads requests on fd 3 and writes answers
- * on fd 4. Its stdin is /dev/null, its stdout and stderr go to log_fd. It dies with its parent
+ * on fd 4. Its stdin is input_fd, its stdout and stderr go to log_fd. It dies with its parent
  * (PR_SET_PDEATHSIG), more exactly with the thread that started it, and is in a process group of
  * its own: Ctrl-C reaches the parent alone. */
 struct os_process;
 struct os_process_params {
     const char *const *argv; /* NULL-terminated; argv[0] is the path */
     int log_fd;              /* -1: /dev/null */
+    int input_fd;            /* 0 or less: /dev/null */
 };
 struct os_process *os_process_start(const struct os_process_params *params,
                                     struct assay_error *error);
@@ -58,5 +59,13 @@ void os_process_kill(struct os_process *process);
 bool os_process_wait(struct os_process *process, int64_t limit_ns, const char **how);
 /* Kills and reaps what is left; waits at most 5 s for it. */
 void os_process_destroy(struct os_process **process);
+
+/* The first executable `name` in $PATH; false when there is none. */
+bool os_program_find(const char *name, struct text *path);
+/* Runs a program to its end, without a shell: `input` on its stdin, what it prints on stdout and
+ * stderr added to `out`. ASSAY_SYSTEM when it fails (with the end of what it printed) or takes
+ * longer than limit_ns. */
+bool os_program_run(const char *const *argv, const void *input, size_t count, int64_t limit_ns,
+                    struct text *out, struct assay_error *error);
 
 #endif

@@ -31,7 +31,7 @@ struct os_process {
 
 /* All that the child needs after fork, made before it. */
 struct child {
-    int reads, writes, log, report;
+    int reads, writes, log, input, report;
     pid_t parent;
     const char *const *argv;
 };
@@ -55,11 +55,12 @@ static bool child_descriptors(struct child *child)
     if (null_fd < 0)
         return false;
     child->report = lifted(child->report);
-    int reads = lifted(child->reads), writes = lifted(child->writes), nothing = lifted(null_fd);
+    int reads = lifted(child->reads), writes = lifted(child->writes);
+    int input = lifted(child->input > 0 ? child->input : null_fd);
     int log = lifted(child->log >= 0 ? child->log : null_fd);
-    if (child->report < 0 || reads < 0 || writes < 0 || nothing < 0 || log < 0)
+    if (child->report < 0 || reads < 0 || writes < 0 || input < 0 || log < 0)
         return false;
-    return dup2(nothing, 0) == 0 && dup2(log, 1) == 1 && dup2(log, 2) == 2 &&
+    return dup2(input, 0) == 0 && dup2(log, 1) == 1 && dup2(log, 2) == 2 &&
            dup2(reads, CHILD_READS) == CHILD_READS && dup2(writes, CHILD_WRITES) == CHILD_WRITES;
 }
 
@@ -135,6 +136,7 @@ struct os_process *os_process_start(const struct os_process_params *params,
     struct child child = {.reads = requests[0],
                           .writes = answers[1],
                           .log = params->log_fd,
+                          .input = params->input_fd,
                           .report = report[1],
                           .parent = getpid(),
                           .argv = params->argv};

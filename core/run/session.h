@@ -42,6 +42,9 @@ struct session_device *session_open_device(struct session *session, const char *
 json_t *session_describe_devices(struct session *session, struct assay_error *error);
 void session_close_devices(struct session *session);
 
+/* The answer to `dump`. New reference; NULL with error. */
+json_t *session_dump(struct session *session, const json_t *request, struct assay_error *error);
+
 /* Runs the case, or the cases of a pair group, and writes their records; asks the supervisor
  * whether a bound is undecided. False when it cannot be reached. */
 bool session_group(struct session *session, const json_t *request, struct assay_error *error);

@@ -10,6 +10,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define DESCRIBE_LIMIT_NS (30 * SECOND_NS)
 #define DEVICES_LIMIT_NS (60 * SECOND_NS)
+#define DUMP_LIMIT_NS (120 * SECOND_NS) /* large kernels take a driver long */
 #define DEADLINE_NS (60 * SECOND_NS)
 
 struct supervisor {
@@ -102,6 +103,19 @@ json_t *supervisor_devices(struct supervisor *supervisor, struct assay_error *er
         json_decref(supervisor->devices);
         supervisor->devices = json_incref(json_object_get(answer, "devices"));
     }
+    return answer;
+}
+
+json_t *supervisor_dump(struct supervisor *supervisor, json_t *request, struct assay_error *error)
+{
+    if (json_object_set_new(request, "ask", json_string("dump")) != 0) {
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory");
+        return NULL;
+    }
+    json_t *answer = link_ask(supervisor->link, request, DUMP_LIMIT_NS, "it compiled the kernel",
+                              error);
+    if (answer)
+        json_object_del(answer, "tell");
     return answer;
 }
 

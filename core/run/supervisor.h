@@ -33,6 +33,10 @@ json_t *supervisor_describe(struct supervisor *supervisor, struct assay_error *e
  */
 json_t *supervisor_devices(struct supervisor *supervisor, struct assay_error *error);
 
+/* What a kernel is: `request` is that of docs/protocol.md, less `ask`. The files it names in the
+ * answer are in its directory. New reference. */
+json_t *supervisor_dump(struct supervisor *supervisor, json_t *request, struct assay_error *error);
+
 struct supervisor_events {
     void *user;
     /* Before a case starts; several times a second while it runs; after its record (borrowed) is in

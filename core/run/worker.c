@@ -90,6 +90,8 @@ static json_t *answer_to(struct session *session, const char *ask, const json_t 
     }
     if (strcmp(ask, "devices") == 0)
         return session_describe_devices(session, failure);
+    if (strcmp(ask, "dump") == 0)
+        return session_dump(session, request, failure);
     if (strcmp(ask, "configure") == 0)
         return configure(session, request, failure) ? json_pack("{s:s}", "tell", "ready") : NULL;
     assay_fail(failure, ASSAY_INTERNAL, "the worker does not know the request '%s'", ask);

@@ -160,6 +160,8 @@ static struct vulkan_device *member_create(struct vulkan_instance *instance, siz
     struct features features;
     struct families families;
     features_negotiate(physical, &features);
+    member->no_executables = params->executables ? features_add_executables(physical, &features)
+                                                 : "it was not asked for";
     collect_families(&plan, &families);
     member->physical = physical;
     member->debug_utils = vulkan_instance_has_debug_utils(instance);

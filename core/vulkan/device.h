@@ -40,6 +40,7 @@ struct vulkan_device {
     uint32_t families[VULKAN_ROLE_COUNT], family_count; /* distinct, for CONCURRENT buffers */
     const char *missing[ASSAY_FEATURE_COUNT];           /* NULL: there; else why not */
     bool host_import, calibrated_timestamps, memory_budget, debug_utils;
+    const char *no_executables; /* why its pipelines cannot be looked into; NULL: they can */
     uint64_t held_bytes[VK_MAX_MEMORY_HEAPS]; /* by all buffers, without imported memory */
 };
 
@@ -62,6 +63,8 @@ struct vulkan_device_params {
     unsigned member_count;
     enum vulkan_queue_choice queues;
     int64_t wait_limit_ns; /* 0: 10 s */
+    bool executables;      /* keep what the driver tells of pipelines, where it does: they may be
+                              compiled otherwise than without */
 };
 /* Several devices (sets) may be open at once. */
 struct assay_device *device_create(struct vulkan_instance *instance,

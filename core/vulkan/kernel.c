@@ -2,9 +2,8 @@
 #include "vulkan/kernel.h"
 
 #include "base/abi.h"
-#include "base/units.h"
 #include "vulkan/slot.h"
-#include "vulkan/spirv.h"
+#include "vulkan/specialise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,106 +124,27 @@ static bool check_local_size(const struct assay_kernel *kernel, struct assay_err
     return true;
 }
 
-/* Constants as Vulkan wants them: packed values and where each one is. */
-struct specialisation {
-    VkSpecializationInfo info;
-    VkSpecializationMapEntry *entries; /* one a constant of the reflection at most */
-    uint64_t *values;
-};
-
-static void specialise(struct assay_kernel *kernel, struct specialisation *out, size_t constant,
-                       uint64_t bits)
-{
-    const struct reflect_constant *row = &kernel->reflection.constants[constant];
-    uint32_t entry = out->info.mapEntryCount++;
-    size_t bytes = row->scalar.bits / 8;
-    memcpy(&out->values[entry], &bits, bytes);
-    out->entries[entry] = (VkSpecializationMapEntry){
-        .constantID = row->id, .offset = entry * (uint32_t)sizeof(uint64_t), .size = bytes};
-    for (int i = 0; i < 3; i++)
-        if (kernel->reflection.local_size_id[i] == row->id)
-            kernel->local_size[i] = (uint32_t)bits;
-}
-
-static bool take_constant(struct assay_kernel *kernel, struct specialisation *out,
-                          const struct assay_constant *given, bool *seen, struct assay_error *error)
-{
-    const char *wanted = NULL;
-    uint64_t bits = 0;
-    int index = reflect_find_constant(&kernel->reflection, given->name, error);
-    if (index < 0) {
-        error_prefix(error, "kernel '%s'", kernel->shader.name);
-        return false;
-    }
-    const struct reflect_constant *row = &kernel->reflection.constants[index];
-    if (seen[index])
-        return assay_fail(error, ASSAY_INVALID, "kernel '%s': constant '%s' is given twice",
-                          kernel->shader.name, given->name);
-    seen[index] = true;
-    if (!reflect_encode(row->scalar, given->value, &bits, &wanted)) {
-        struct text number = {0};
-        number_add(&number, given->value);
-        assay_fail(error, ASSAY_INVALID,
-                   "kernel '%s': constant '%s' is %s: %s does not fit, "
-                   "allowed is %s",
-                   kernel->shader.name, given->name, reflect_scalar_name(row->scalar),
-                   text_string(&number), wanted);
-        text_free(&number);
-        return false;
-    }
-    specialise(kernel, out, (size_t)index, bits);
-    return true;
-}
-
 static bool take_constants(struct assay_kernel *kernel, const struct assay_kernel_params *params,
                            struct specialisation *out, struct assay_error *error)
 {
-    const struct reflection *reflection = &kernel->reflection;
-    size_t count = reflection->constant_count;
-    bool *seen = arena_alloc(kernel->arena, count + 1);
-    *out = (struct specialisation){
-        .entries = arena_alloc(kernel->arena, (count + 1) * sizeof(*out->entries)),
-        .values = arena_alloc(kernel->arena, (count + 1) * sizeof(*out->values)),
-    };
-    if (seen == NULL || out->entries == NULL || out->values == NULL)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a kernel");
-    memcpy(kernel->local_size, reflection->local_size, sizeof(kernel->local_size));
-    for (size_t i = 0; i < params->constant_count; i++)
-        if (!take_constant(kernel, out, &params->constants[i], seen, error))
-            return false;
-    /* `local_size_x_id = 0` alone means 1, whatever the named constant 0 has as its default: the
-     * name is what the author set, so its default counts for both. */
-    for (size_t i = 0; i < count; i++)
-        for (int axis = 0; axis < 3 && !seen[i]; axis++)
-            if (reflection->local_size_id[axis] == reflection->constants[i].id &&
-                reflection->constants[i].name != NULL) {
-                specialise(kernel, out, i, reflection->constants[i].bits);
-                seen[i] = true;
-            }
-    out->info.pMapEntries = out->entries;
-    out->info.dataSize = out->info.mapEntryCount * sizeof(uint64_t);
-    out->info.pData = out->values;
+    if (!specialise(kernel->shader.name, &kernel->reflection, params->constants,
+                    params->constant_count, kernel->arena, out, error))
+        return false;
+    memcpy(kernel->local_size, out->local_size, sizeof(kernel->local_size));
     return true;
 }
 
-/* With the constants' values, since the lengths of shared arrays may hang on them. */
 static bool check_shared(const struct assay_kernel *kernel, const struct specialisation *constants,
                          struct assay_error *error)
 {
     const uint64_t limit = kernel->device->limits.max_shared_bytes;
-    const size_t count = constants->info.mapEntryCount;
-    struct spirv_value *values = arena_alloc(kernel->arena, (count + 1) * sizeof(*values));
-    if (values == NULL)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a kernel");
-    for (size_t i = 0; i < count; i++)
-        values[i] = (struct spirv_value){constants->entries[i].constantID, constants->values[i]};
-    const uint64_t bytes = spirv_shared_bytes(kernel->reflection.module, values, count);
-    if (bytes <= limit)
+    if (constants->shared_bytes <= limit)
         return true;
     return assay_fail(error, ASSAY_UNSUPPORTED,
                       "kernel '%s': its shared variables take %llu B, maxComputeSharedMemorySize "
                       "is %llu",
-                      kernel->shader.name, (unsigned long long)bytes, (unsigned long long)limit);
+                      kernel->shader.name, (unsigned long long)constants->shared_bytes,
+                      (unsigned long long)limit);
 }
 
 static VkDescriptorType descriptor_type(enum reflect_kind kind)
@@ -311,6 +231,10 @@ static bool create_pipeline(struct assay_kernel *kernel, unsigned m,
     };
     VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .flags = member->no_executables
+                     ? 0
+                     : VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
+                           VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .pName = kernel->reflection.entry,

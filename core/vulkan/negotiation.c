@@ -164,3 +164,23 @@ void features_negotiate(const struct vulkan_physical *physical, struct features 
     }
 #endif
 }
+
+const char *features_add_executables(const struct vulkan_physical *physical,
+                                     struct features *features)
+{
+    if (!vulkan_physical_has_extension(physical,
+                                       VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME))
+        return VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME " is not there";
+    features->executables.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
+    VkPhysicalDeviceFeatures2 query = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                       .pNext = &features->executables};
+    vkGetPhysicalDeviceFeatures2(physical->handle, &query);
+    if (!features->executables.pipelineExecutableInfo)
+        return "pipelineExecutableInfo is not supported";
+    if (!take_extension(physical, features, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME))
+        return "no room for one more extension";
+    features->executables.pNext = features->core.pNext;
+    features->core.pNext = &features->executables;
+    return NULL;
+}

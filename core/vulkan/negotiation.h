@@ -17,6 +17,7 @@ struct features {
 #ifdef VK_KHR_cooperative_matrix
     VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperative_matrix;
 #endif
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables;
     const char *extensions[FEATURES_EXTENSIONS_MAX]; /* to enable */
     uint32_t extension_count;
     const char *missing[ASSAY_FEATURE_COUNT]; /* NULL: there; else why not; static strings */
@@ -25,6 +26,9 @@ struct features {
 
 /* Asks the device and keeps only what assay enables. The device must be usable (Vulkan 1.2). */
 void features_negotiate(const struct vulkan_physical *physical, struct features *features);
+/* Asks for a look into pipelines on top of that. NULL, or why the device grants none. */
+const char *features_add_executables(const struct vulkan_physical *physical,
+                                     struct features *features);
 /* "fp16", "host_import", ...: the words of the inventory. */
 const char *features_name(enum assay_feature feature);
 

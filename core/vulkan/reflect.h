@@ -70,6 +70,8 @@ bool reflect_spirv(const uint32_t *words, size_t word_count, struct arena *arena
  * allowed. */
 bool reflect_encode(struct reflect_scalar scalar, double value, uint64_t *bits,
                     const char **wanted);
+/* The number behind the bits of a float (16, 32 or 64 wide). */
+double reflect_decode_float(unsigned width, uint64_t bits);
 const char *
 reflect_scalar_name(struct reflect_scalar scalar); /* "uint32", "float64", "bool", ... */
 /* Index of the constant that `name` means ("[3]" or "3": the constant_id), or -1: error names what

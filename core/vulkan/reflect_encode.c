@@ -74,6 +74,33 @@ static bool encode_float(unsigned width, double value, uint64_t *bits)
     }
 }
 
+static double decode_half(uint64_t bits)
+{
+    const int exponent = (int)(bits >> 10 & 0x1f);
+    const double fraction = (double)(bits & 0x3ff);
+    double value = exponent > 0 ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    if (exponent == 0x1f)
+        value = fraction > 0 ? (double)NAN : (double)INFINITY;
+    return bits & 0x8000 ? -value : value;
+}
+
+double reflect_decode_float(unsigned width, uint64_t bits)
+{
+    float single = 0.0f;
+    double value = 0.0;
+    const uint32_t word = (uint32_t)bits;
+    switch (width) {
+    case 16:
+        return decode_half(bits);
+    case 32:
+        memcpy(&single, &word, sizeof(single));
+        return (double)single;
+    default:
+        memcpy(&value, &bits, sizeof(value));
+        return value;
+    }
+}
+
 bool reflect_encode(struct reflect_scalar scalar, double value, uint64_t *bits, const char **wanted)
 {
     *bits = 0;

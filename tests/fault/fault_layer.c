@@ -12,6 +12,9 @@
  * ASSAY_FAULT_MEMORY=N: allocations after the first N fail with VK_ERROR_OUT_OF_DEVICE_MEMORY
  * (`none`: all do).
  *
+ * ASSAY_FAULT_PIPELINE=tells: the device has VK_KHR_pipeline_executable_properties, and says
+ * made-up things.
+ *
  * One instance and one device a process; not thread-safe. */
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan_core.h>
@@ -32,6 +35,9 @@ static struct {
     PFN_vkQueueSubmit queue_submit;
     PFN_vkCmdCopyBuffer copy_buffer;
     PFN_vkAllocateMemory allocate_memory;
+    PFN_vkEnumerateDeviceExtensionProperties enumerate_extensions;
+    PFN_vkGetPhysicalDeviceFeatures2 get_features2;
+    PFN_vkCreateComputePipelines create_pipelines;
     unsigned long submits, allocations;
 } state;
 
@@ -116,6 +122,141 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice device,
     return state.allocate_memory(device, info, callbacks, memory);
 }
 
+static const char pipeline_extension[] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
+
+static VKAPI_ATTR VkResult VKAPI_CALL enumerate_extensions(VkPhysicalDevice physical,
+                                                           const char *layer, uint32_t *count,
+                                                           VkExtensionProperties *extensions)
+{
+    uint32_t own = 0, room = *count;
+    if (layer || !wants("ASSAY_FAULT_PIPELINE", "tells"))
+        return state.enumerate_extensions(physical, layer, count, extensions);
+    VkResult result = state.enumerate_extensions(physical, NULL, &own, NULL);
+    *count = own + 1;
+    if (result != VK_SUCCESS || !extensions)
+        return result;
+    if (room <= own) {
+        *count = room;
+        return VK_INCOMPLETE;
+    }
+    result = state.enumerate_extensions(physical, NULL, &own, extensions);
+    snprintf(extensions[own].extensionName, sizeof(extensions[own].extensionName), "%s",
+             pipeline_extension);
+    extensions[own].specVersion = 1;
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice physical,
+                                                VkPhysicalDeviceFeatures2 *features)
+{
+    state.get_features2(physical, features);
+    for (VkBaseOutStructure *next = features->pNext; next; next = next->pNext)
+        if (next->sType ==
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR &&
+            wants("ASSAY_FAULT_PIPELINE", "tells"))
+            ((VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR *)next)
+                ->pipelineExecutableInfo = VK_TRUE;
+}
+
+/* The driver knows nothing of what this layer claims. */
+static void hide_pipeline_extension(VkDeviceCreateInfo *info, const char **names, uint32_t room)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < info->enabledExtensionCount && count < room; i++)
+        if (strcmp(info->ppEnabledExtensionNames[i], pipeline_extension) != 0)
+            names[count++] = info->ppEnabledExtensionNames[i];
+    info->enabledExtensionCount = count;
+    info->ppEnabledExtensionNames = names;
+    for (VkBaseOutStructure *at = (VkBaseOutStructure *)info; at->pNext; at = at->pNext)
+        while (at->pNext &&
+               at->pNext->sType ==
+                   VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR)
+            at->pNext = at->pNext->pNext;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkPipelineCache cache,
+                                                       uint32_t count,
+                                                       const VkComputePipelineCreateInfo *infos,
+                                                       const VkAllocationCallbacks *callbacks,
+                                                       VkPipeline *pipelines)
+{
+    VkComputePipelineCreateInfo first = infos[0];
+    const VkPipelineCreateFlags wanted =
+        VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
+        VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
+    if (wants("ASSAY_FAULT_PIPELINE", "tells") && count == 1) {
+        if ((first.flags & wanted) != wanted)
+            return VK_ERROR_INITIALIZATION_FAILED;
+        first.flags &= ~wanted;
+        infos = &first;
+    }
+    return state.create_pipelines(device, cache, count, infos, callbacks, pipelines);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL get_executables(VkDevice device,
+                                                      const VkPipelineInfoKHR *info,
+                                                      uint32_t *count,
+                                                      VkPipelineExecutablePropertiesKHR *rows)
+{
+    (void)device;
+    (void)info;
+    *count = 1;
+    if (!rows)
+        return VK_SUCCESS;
+    rows[0].stages = VK_SHADER_STAGE_COMPUTE_BIT;
+    rows[0].subgroupSize = 32;
+    snprintf(rows[0].name, sizeof(rows[0].name), "main");
+    snprintf(rows[0].description, sizeof(rows[0].description), "a compute shader\x1b[1m");
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL get_statistics(VkDevice device,
+                                                     const VkPipelineExecutableInfoKHR *info,
+                                                     uint32_t *count,
+                                                     VkPipelineExecutableStatisticKHR *rows)
+{
+    static const struct {
+        const char *name;
+        VkPipelineExecutableStatisticFormatKHR format;
+        VkPipelineExecutableStatisticValueKHR value;
+    } told[] = {
+        {"Registers", VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR, {.u64 = 24}},
+        {"Balance", VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR, {.i64 = -3}},
+        {"Spills", VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR, {.b32 = VK_TRUE}},
+        {"Occupancy", VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR, {.f64 = 0.75}},
+    };
+    (void)device;
+    (void)info;
+    *count = sizeof(told) / sizeof(told[0]);
+    for (uint32_t i = 0; rows && i < *count; i++) {
+        snprintf(rows[i].name, sizeof(rows[i].name), "%s", told[i].name);
+        snprintf(rows[i].description, sizeof(rows[i].description), "of each lane");
+        rows[i].format = told[i].format;
+        rows[i].value = told[i].value;
+    }
+    return VK_SUCCESS;
+}
+
+/* A text with its NUL, and four bytes. */
+static VKAPI_ATTR VkResult VKAPI_CALL
+get_representations(VkDevice device, const VkPipelineExecutableInfoKHR *info, uint32_t *count,
+                    VkPipelineExecutableInternalRepresentationKHR *rows)
+{
+    static const char text[] = "add r0, r1\n", code[4] = {1, 2, 3, 4};
+    (void)device;
+    (void)info;
+    *count = 2;
+    for (uint32_t i = 0; rows && i < *count; i++) {
+        snprintf(rows[i].name, sizeof(rows[i].name), i ? "code" : "assembly");
+        snprintf(rows[i].description, sizeof(rows[i].description), "what runs");
+        rows[i].isText = i == 0;
+        rows[i].dataSize = i ? sizeof(code) : sizeof(text);
+        if (rows[i].pData)
+            memcpy(rows[i].pData, i ? code : text, rows[i].dataSize);
+    }
+    return VK_SUCCESS;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
                                                       const VkAllocationCallbacks *callbacks,
                                                       VkInstance *instance)
@@ -140,6 +281,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
                                                                    "vkGetPhysicalDeviceProperties");
     state.get_properties2 = (PFN_vkGetPhysicalDeviceProperties2)proc(
         *instance, "vkGetPhysicalDeviceProperties2");
+    state.enumerate_extensions = (PFN_vkEnumerateDeviceExtensionProperties)proc(
+        *instance, "vkEnumerateDeviceExtensionProperties");
+    state.get_features2 = (PFN_vkGetPhysicalDeviceFeatures2)proc(*instance,
+                                                                 "vkGetPhysicalDeviceFeatures2");
     return result;
 }
 
@@ -156,11 +301,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
         return VK_ERROR_INITIALIZATION_FAILED;
     state.device_proc = chain->u.pLayerInfo->pfnNextGetDeviceProcAddr;
     chain->u.pLayerInfo = chain->u.pLayerInfo->pNext;
-    VkResult result = state.create_device(physical, info, callbacks, device);
+    VkDeviceCreateInfo copy = *info;
+    const char *names[64];
+    if (wants("ASSAY_FAULT_PIPELINE", "tells"))
+        hide_pipeline_extension(&copy, names, 64);
+    VkResult result = state.create_device(physical, &copy, callbacks, device);
     if (result == VK_SUCCESS) {
         state.submits = 0;
         state.queue_submit = (PFN_vkQueueSubmit)state.device_proc(*device, "vkQueueSubmit");
         state.copy_buffer = (PFN_vkCmdCopyBuffer)state.device_proc(*device, "vkCmdCopyBuffer");
+        state.create_pipelines = (PFN_vkCreateComputePipelines)state.device_proc(
+            *device, "vkCreateComputePipelines");
         state.allocate_memory = (PFN_vkAllocateMemory)state.device_proc(*device,
                                                                         "vkAllocateMemory");
     }
@@ -186,6 +337,13 @@ static PFN_vkVoidFunction own_function(const char *name)
         {"vkQueueSubmit", (PFN_vkVoidFunction)queue_submit},
         {"vkCmdCopyBuffer", (PFN_vkVoidFunction)copy_buffer},
         {"vkAllocateMemory", (PFN_vkVoidFunction)allocate_memory},
+        {"vkEnumerateDeviceExtensionProperties", (PFN_vkVoidFunction)enumerate_extensions},
+        {"vkGetPhysicalDeviceFeatures2", (PFN_vkVoidFunction)get_features2},
+        {"vkCreateComputePipelines", (PFN_vkVoidFunction)create_pipelines},
+        {"vkGetPipelineExecutablePropertiesKHR", (PFN_vkVoidFunction)get_executables},
+        {"vkGetPipelineExecutableStatisticsKHR", (PFN_vkVoidFunction)get_statistics},
+        {"vkGetPipelineExecutableInternalRepresentationsKHR",
+         (PFN_vkVoidFunction)get_representations},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
         if (strcmp(name, table[i].name) == 0)

@@ -337,6 +337,46 @@ static void clocks(void **state)
     assert_true(clock_process_cpu_ns() > 0);
 }
 
+static void programs(void **state)
+{
+    (void)state;
+    struct text path = {0}, out = {0};
+    struct assay_error error = {0};
+    const char *before = getenv("PATH");
+    char *kept = before ? strdup(before) : NULL;
+    int fd = open(in_folder("tool"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644); /* no program yet */
+    assert_true(fd >= 0 && close(fd) == 0);
+    text_addf(&out, "/nonexistent:%s:/bin", folder);
+    setenv("PATH", text_string(&out), 1);
+    text_clear(&out);
+    assert_false(os_program_find("tool", &path));
+    assert_int_equal(chmod(in_folder("tool"), 0755), 0);
+    assert_true(os_program_find("tool", &path));
+    assert_true(os_program_find("sh", &path));
+    assert_string_equal(text_string(&path), "/bin/sh");
+    if (kept)
+        setenv("PATH", kept, 1);
+    free(kept);
+    text_add(&out, "<");
+    const char *const upper[] = {"/bin/sh", "-c", "tr a-z A-Z; echo told >&2", NULL};
+    assert_true(os_program_run(upper, "a b\n", 4, LONG_NS, &out, &error));
+    assert_string_equal(text_string(&out), "<A B\ntold\n");
+    const char *const fails[] = {"/bin/sh", "-c", "echo why not; exit 3", NULL};
+    assert_false(os_program_run(fails, NULL, 0, LONG_NS, &out, &error));
+    assert_string_equal(error.text, "/bin/sh exited with status 3: why not");
+    error = (struct assay_error){0};
+    const char *const hangs[] = {"/bin/sh", "-c", "sleep 100", NULL};
+    assert_false(os_program_run(hangs, NULL, 0, 10000000, &out, &error));
+    assert_string_equal(error.text, "/bin/sh did not end in time");
+    error = (struct assay_error){0};
+    const char *const absent[] = {"/nonexistent/program", NULL};
+    assert_false(os_program_run(absent, NULL, 0, LONG_NS, &out, &error));
+    assert_string_equal(error.text, "cannot start /nonexistent/program: No such file or directory");
+    assert_string_equal(text_string(&out), "<A B\ntold\n");
+    text_free(&path);
+    text_free(&out);
+}
+
 static void memory_left(void **state)
 {
     (void)state;
@@ -359,6 +399,7 @@ int main(void)
         cmocka_unit_test(not_startable),
         cmocka_unit_test(dies_with_its_parent),
         cmocka_unit_test(clocks),
+        cmocka_unit_test_setup_teardown(programs, make_folder, drop_folder),
         cmocka_unit_test(memory_left),
         cmocka_unit_test(places),
     };

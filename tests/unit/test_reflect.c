@@ -427,6 +427,31 @@ static void numbers_as_bits(void **state)
     }
 }
 
+static void bits_as_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned width;
+        uint64_t bits;
+        double value;
+    } rows[] = {
+        {16, 0x3c00, 1.0},
+        {16, 0xc100, -2.5},
+        {16, 0x7bff, 65504},
+        {16, 0x0001, 0x1p-24},
+        {16, 0x0400, 0x1p-14},
+        {16, 0x0000, 0.0},
+        {16, 0xfc00, (double)-__builtin_inff()},
+        {32, 0x3e800000, 0.25},
+        {64, UINT64_C(0xbff8000000000000), -1.5},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (reflect_decode_float(rows[i].width, rows[i].bits) != rows[i].value)
+            fail_msg("row %zu", i);
+    const double none = reflect_decode_float(16, 0x7e00);
+    assert_true(none != none);
+}
+
 /* No crash, whatever the words; a success must give a reflection that can be read. */
 static void try_damaged(const uint32_t *words, size_t count)
 {
@@ -542,6 +567,7 @@ int main(void)
         cmocka_unit_test(local_size_id),
         cmocka_unit_test(workgroup_memory),
         cmocka_unit_test(numbers_as_bits),
+        cmocka_unit_test(bits_as_numbers),
         cmocka_unit_test(damaged_words),
         cmocka_unit_test(types_nested_in_themselves),
         cmocka_unit_test(refusals),

@@ -121,8 +121,12 @@ static bool judge_metric(const struct baseline *self, const struct subject *subj
                                             [STATS_FASTER] = VERDICT_PASS,
                                             [STATS_SLOWER] = VERDICT_FAIL};
     struct comparison one;
+    struct compare_params params = self->params.compare;
     struct text body = {0};
-    if (!compare_metric(name, &subject->then, &subject->now, &self->params.compare, &one, error))
+    /* Of each of several looks at the samples. */
+    params.confidence = json_number(json_object_get(subject->now.record, "sampling"), "confidence",
+                                    0);
+    if (!compare_metric(name, &subject->then, &subject->now, &params, &one, error))
         return false;
     describe(self, subject, &one, &body);
     bool good = give(self, subject, verdicts[one.answer], &body, &one.b, judge, error);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "judge/bound.h"
 
+#include <math.h>
+
 static const char *const verdict_names[] = {"pass", "fail", "inconclusive", "not judged"};
 static const char *const bound_names[] = {"at_least", "at_most", "between",    "near",
                                           "equals",   "is_true", "increasing", "decreasing"};
@@ -77,15 +79,22 @@ void bound_add_message(struct text *text, const struct bound *bound, const struc
     add_limit(text, bound);
 }
 
-/* Each step of an increasing series; for a decreasing one the two swap, as b <= (1 + t) a does. */
+/* The least that an increasing series may go on with behind a value, the most of a decreasing one.
+ */
+static double allowed(enum bound_kind kind, double value, double tolerance)
+{
+    double slack = tolerance * fabs(value);
+    return kind == BOUND_DECREASING ? value + slack : value - slack;
+}
+
 static enum verdict step_judge(enum bound_kind kind, const struct metric *earlier,
                                const struct metric *later, double tolerance)
 {
+    double low = allowed(kind, earlier->low, tolerance);
+    double high = allowed(kind, earlier->high, tolerance);
     if (kind == BOUND_DECREASING)
-        return choose(later->high <= (1 + tolerance) * earlier->low,
-                      later->low > (1 + tolerance) * earlier->high);
-    return choose(later->low >= (1 - tolerance) * earlier->high,
-                  later->high < (1 - tolerance) * earlier->low);
+        return choose(later->high <= low, later->low > high);
+    return choose(later->low >= high, later->high < low);
 }
 
 enum verdict bound_judge_series(enum bound_kind kind, const struct metric *metrics, size_t count,

@@ -34,13 +34,13 @@ enum verdict bound_judge(const struct bound *bound, const struct metric *metric)
 void bound_add_message(struct text *text, const struct bound *bound, const struct metric *metric,
                        enum verdict verdict);
 
-/* A series in the order of a parameter: each step may fall back by at most `tolerance` (relative).
- * A step passes when even the low end of the later is over (1 - tolerance) times the high end of
- * the earlier; fails when the high end is under (1 - tolerance) times the low end; any failure
- * fails, else any inconclusive step makes it inconclusive. *step: index of the later member of the
- * deciding step (of the last one when all pass); the earlier one is the nearest present before it.
- * Fewer than two present members: not judged, *step is 0. DECREASING: the mirror image with
- * 1 + tolerance. */
+/* A series in the order of a parameter: each step may fall back by at most `tolerance` times the
+ * size of the earlier value. A step passes when even the low end of the later is not under the high
+ * end of the earlier less that; fails when the high end is under the low end of the earlier less
+ * that; any failure fails, else any inconclusive step makes it inconclusive. *step: index of the
+ * later member of the deciding step (of the last one when all pass); the earlier one is the nearest
+ * present before it. Fewer than two present members: not judged, *step is 0. DECREASING: the mirror
+ * image. */
 enum verdict bound_judge_series(enum bound_kind kind, const struct metric *metrics, size_t count,
                                 double tolerance, size_t *step);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "judge/expression.h"
 
+#include "stats/effective.h"
 #include "stats/ratio.h"
 #include "stats/resample.h"
 
@@ -17,6 +18,7 @@ struct node {
     const struct expression *of;
     size_t a, b;  /* indices; of an operator */
     bool sampled; /* an inexact leaf is in it */
+    bool drawn;   /* its median is taken of each replicate's turns */
     double value; /* of the picks at hand */
     /* Of an inexact leaf, and of a ratio of two of one group within a larger expression: */
     struct turns turns;
@@ -290,7 +292,7 @@ static bool derive(void *context, const struct picks *groups, size_t group_count
     (void)error;
     for (size_t i = 0; i < e->count; i++) {
         struct node *node = &e->nodes[i];
-        if (node->turns.count)
+        if (node->drawn)
             node->value = turns_value(&node->turns, picked_median(e, node, &groups[node->group]));
     }
     compute_nodes(e, false);
@@ -382,24 +384,69 @@ static bool paired(struct evaluation *e, struct interval *out, bool *done,
     return false;
 }
 
+/* What the core is computed from: leaves, and in place of those of a paired ratio the ratio. */
+static void mark_drawn(struct evaluation *e)
+{
+    e->nodes[e->core].drawn = true;
+    for (size_t i = e->core + 1; i-- > 0;) {
+        struct node *node = &e->nodes[i];
+        if (!node->drawn || node->turns.count)
+            continue;
+        node->drawn = false;
+        if (node->of->a && node->sampled)
+            e->nodes[node->a].drawn = e->nodes[node->b].drawn = true;
+    }
+}
+
+/* By how much what is drawn turn by turn, as if turns were independent, tells too narrow an
+ * interval: by the least share that a series is worth. Within one group it is not known how much of
+ * that is common to all and cancels. */
+static bool dependence(const struct evaluation *e, double *factor, struct assay_error *error)
+{
+    double least = 1;
+    for (size_t i = 0; e->group_count > 1 && i < e->count; i++) {
+        const struct turns *turns = &e->nodes[i].turns;
+        double effective;
+        if (!e->nodes[i].drawn)
+            continue;
+        if (!stats_effective_size(turns->values, turns->count, &effective, error))
+            return false;
+        least = fmin(least, effective / (double)turns->count);
+    }
+    *factor = 1 / sqrt(least);
+    return true;
+}
+
+static bool resampled(struct evaluation *e, uint64_t seed, struct interval *out, bool *done,
+                      struct assay_error *error)
+{
+    struct assay_error why = {0};
+    double factor;
+    if (!pair_ratios(e, error))
+        return false;
+    mark_drawn(e);
+    *done = stats_resample(e->group_turns, e->group_count, e->confidence, seed, derive, e, out,
+                           &why);
+    if (!*done) {
+        if (why.status == ASSAY_OUT_OF_MEMORY)
+            *error = why;
+        return why.status != ASSAY_OUT_OF_MEMORY;
+    }
+    if (!dependence(e, &factor, error))
+        return false;
+    out->low = out->estimate - (out->estimate - out->low) * factor;
+    out->high = out->estimate + (out->high - out->estimate) * factor;
+    return true;
+}
+
 /* *done: `out` has the core's figures. */
 static bool from_samples(struct evaluation *e, uint64_t seed, struct metric *out, bool *done,
                          struct assay_error *error)
 {
     struct interval interval;
-    struct assay_error why = {0};
-    if (!paired(e, &interval, done, error))
+    if (!paired(e, &interval, done, error) ||
+        (!*done && !resampled(e, seed, &interval, done, error)))
         return false;
-    if (!*done) {
-        if (!pair_ratios(e, error))
-            return false;
-        *done = stats_resample(e->group_turns, e->group_count, e->confidence, seed, derive, e,
-                               &interval, &why);
-        if (!*done && why.status == ASSAY_OUT_OF_MEMORY) {
-            *error = why;
-            return false;
-        }
-    }
     if (*done)
         *out = (struct metric){
             .value = interval.estimate, .low = interval.low, .high = interval.high};

@@ -34,12 +34,15 @@ typedef bool expression_fetch(void *user, const struct expression *leaf, struct 
  * - a ratio of two leaves of one turn group: the median of the ratios turn by turn with its
  *   order-statistic interval (stats/ratio.h);
  * - anything else: the expression of the medians of the leaves and of such ratios, by resampling
- * whole turns, groups independent of each other (stats/resample.h). At the highest confidence of
- * the records involved. Interval arithmetic (`root->metric`) where an inexact leaf has no samples,
- * too few, in the same group another number or an interval that is wider than its samples' (the
- * clock's step limits it), where a replicate has no finite value, or where the expression is over
- * the limits above. Absent where a leaf is, and where a leaf does not fit its samples. Strings in
- * *out are root's or static. False when out of memory, or with what `fetch` fails with. */
+ * whole turns, groups independent of each other (stats/resample.h); with several groups the
+ * interval grows by sqrt(count / effective size) of the series that is worth least
+ * (stats/effective.h), as cases at different times have it.
+ * At the highest confidence of the records involved. Interval arithmetic (`root->metric`) where an
+ * inexact leaf has no samples, too few, in the same group another number or an interval that is
+ * wider than its samples' (the clock's step limits it), where a replicate has no finite value, or
+ * where the expression is over the limits above. Absent where a leaf is, and where a leaf does not
+ * fit its samples. Strings in *out are root's or static. False when out of memory, or with what
+ * `fetch` fails with. */
 bool expression_evaluate(const struct expression *root, uint64_t seed, expression_fetch *fetch,
                          void *user, struct metric *out, struct assay_error *error);
 

@@ -167,6 +167,12 @@ static void decide(struct comparison *out, const struct interval *times, bool ra
         out->ratio = (struct interval){1 / times->estimate, 1 / times->high, 1 / times->low};
 }
 
+static double confidence_of(const struct compare_params *params, size_t count)
+{
+    double most = 1 - ldexp(1, 1 - (int)(count < 1000 ? count : 1000)); /* the extremes' */
+    return fmax(fmin(params->confidence, most), COMPARE_CONFIDENCE);
+}
+
 static bool compare_samples(const struct compare_side *a, const struct compare_side *b,
                             const struct kind *kind, const struct compare_params *params,
                             struct comparison *out, struct assay_error *error)
@@ -182,7 +188,8 @@ static bool compare_samples(const struct compare_side *a, const struct compare_s
         const char *clock_b = json_text(json_object_get(b->record, path[0]), path[1], "");
         bool exact = strcmp(clock_a, "simulated") == 0 && strcmp(clock_b, "simulated") == 0 &&
                      was.constant && is.constant;
-        good = stats_ratio_unpaired(is.values, is.count, was.values, was.count, COMPARE_CONFIDENCE,
+        double confidence = confidence_of(params, was.count < is.count ? was.count : is.count);
+        good = stats_ratio_unpaired(is.values, is.count, was.values, was.count, confidence,
                                     params->margin, exact ? NO_SPREAD : params->between, &ratio,
                                     error);
         if (good) {

@@ -15,8 +15,9 @@ struct compare_side {
 };
 
 struct compare_params {
-    double margin;  /* RATIO_MARGIN unless said */
-    double between; /* relative spread of whole runs where it is known, else 0 (stats/ratio.h) */
+    double margin;     /* RATIO_MARGIN unless said */
+    double confidence; /* 0 or less than it: COMPARE_CONFIDENCE */
+    double between;    /* relative spread of whole runs where it is known, else 0 (stats/ratio.h) */
 };
 
 struct comparison {
@@ -34,10 +35,11 @@ struct comparison {
  * belong to `a`. */
 size_t compare_metric_names(const json_t *a, const json_t *b, const char *names[COMPARE_METRICS]);
 
-/* The metric of b against that of a, from the samples (stats_ratio_unpaired, at 95 %). Exact values
- * (no samples behind them) and simulated times that do not vary are compared as they are. A figure
- * that does not fit its samples is not compared. False: ASSAY_INVALID when the metric is neither a
- * time nor a rate; ASSAY_OUT_OF_MEMORY. */
+/* The metric of b against that of a, from the samples (stats_ratio_unpaired, at params->confidence,
+ * or less where the fewer of the samples cannot cover that). Exact values (no samples behind them)
+ * and simulated times that do not vary are compared as they are. A figure that does not fit its
+ * samples is not compared. False: ASSAY_INVALID when the metric is neither a time nor a rate;
+ * ASSAY_OUT_OF_MEMORY. */
 bool compare_metric(const char *name, const struct compare_side *a, const struct compare_side *b,
                     const struct compare_params *params, struct comparison *out,
                     struct assay_error *error);

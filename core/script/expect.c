@@ -176,6 +176,12 @@ static struct value_metric combined(lua_State *L, enum metric_operator by)
     return metric_of(L, -1, "expect", NULL);
 }
 
+/* Where one may be negative (a difference of others) their ratio does not tell which is larger. */
+static bool are_positive(const struct metric *a, const struct metric *b)
+{
+    return a->absent || b->absent || (a->low > 0 && b->low > 0);
+}
+
 /* at_least, at_most, equals: against a limit, or another metric, when the ratio is judged. */
 static int one_limit(lua_State *L, enum bound_kind kind)
 {
@@ -188,10 +194,11 @@ static int one_limit(lua_State *L, enum bound_kind kind)
                           .dimension = value.metric.dimension,
                           .text = text};
     if (metric_test(L, 2)) {
-        value = combined(L, METRIC_DIVIDE);
-        bound.low = bound.high = 1;
-        bound.dimension = (struct dimension){0};
-        bound.text = "1";
+        bool ratio = are_positive(&value.metric, &against.metric);
+        value = combined(L, ratio ? METRIC_DIVIDE : METRIC_SUBTRACT);
+        bound.low = bound.high = ratio ? 1 : 0;
+        bound.dimension = value.metric.dimension;
+        bound.text = ratio ? "1" : "0";
     }
     return judge_figure(L, &bound, &value);
 }

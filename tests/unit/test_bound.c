@@ -108,6 +108,13 @@ static void series_are_judged_step_by_step(void **state)
     series_case(BOUND_INCREASING, 0, late, 3, VERDICT_FAIL, 2);
     const struct metric holes[] = {interval(1, 1, 1), absent, interval(2, 2, 2)};
     series_case(BOUND_INCREASING, 0, holes, 3, VERDICT_PASS, 2);
+    const struct metric negative[] = {interval(-10, -10, -10), interval(-10.5, -10.5, -10.5)};
+    series_case(BOUND_INCREASING, 0, negative, 2, VERDICT_FAIL, 1);
+    series_case(BOUND_INCREASING, 0.1, negative, 2, VERDICT_PASS, 1);
+    series_case(BOUND_DECREASING, 0.1, negative, 2, VERDICT_PASS, 1);
+    const struct metric climbing[] = {interval(-10, -10, -10), interval(-9.5, -9.5, -9.5)};
+    series_case(BOUND_DECREASING, 0.1, climbing, 2, VERDICT_PASS, 1);
+    series_case(BOUND_DECREASING, 0.01, climbing, 2, VERDICT_FAIL, 1);
     const struct metric one[] = {absent, interval(1, 1, 1)};
     series_case(BOUND_INCREASING, 0, one, 2, VERDICT_NOT_JUDGED, 0);
 }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "result/conditions.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -262,13 +263,51 @@ static void cases_compared(void **state)
     conditions_destroy(&conditions);
 }
 
+/* Nine times around 1 and around 2: at 95 % the interval of each median goes from the second to the
+ * eighth, at 99 % from the first to the last. 6 samples cannot cover 99 %, but the extremes that
+ * they have are taken. */
+static void the_confidence_may_be_that_of_a_look(void **state)
+{
+    static const int times[] = {1000, 900, 1100, 960, 1040, 980, 1020, 990, 1010};
+    struct pair pair = pair_of(1000, 4000, 2000, 4000);
+    struct compare_params params = {.margin = 0.01, .between = 1e-12};
+    struct comparison out;
+    struct assay_error error = {0};
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        json_t *series = json_array(),
+               *samples = json_object_get(side ? pair.b.samples : pair.a.samples, "series");
+        for (size_t i = 0; i < 9; i++)
+            json_array_append_new(series, json_integer((side + 1) * times[i]));
+        json_object_set_new(samples, "time", series);
+    }
+    double low = log(1 / 0.96), high = log(1.04); /* of the second and the eighth */
+    assert_true(compare_metric("time", &pair.a, &pair.b, &params, &out, &error));
+    assert_true(out.compared);
+    assert_float_equal(log(out.ratio.estimate / out.ratio.low), hypot(low, high), 1e-9);
+    params.confidence = 0.99;
+    low = log(1 / 0.9), high = log(1.1);
+    assert_true(compare_metric("time", &pair.a, &pair.b, &params, &out, &error));
+    assert_float_equal(log(out.ratio.estimate / out.ratio.low), hypot(low, high), 1e-9);
+    pair_free(&pair);
+    pair = pair_of(1000, 4000, 1250, 4000);
+    assert_true(compare_metric("time", &pair.a, &pair.b, &params, &out, &error));
+    assert_int_equal(out.answer, STATS_SLOWER);
+    pair_free(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_and_rates),  cmocka_unit_test(amounts_count),
-        cmocka_unit_test(short_runs),       cmocka_unit_test(exact_and_absent),
-        cmocka_unit_test(edited),           cmocka_unit_test(neither_time_nor_rate),
-        cmocka_unit_test(names_of_metrics), cmocka_unit_test(runs_compared),
+        cmocka_unit_test(the_confidence_may_be_that_of_a_look),
+        cmocka_unit_test(times_and_rates),
+        cmocka_unit_test(amounts_count),
+        cmocka_unit_test(short_runs),
+        cmocka_unit_test(exact_and_absent),
+        cmocka_unit_test(edited),
+        cmocka_unit_test(neither_time_nor_rate),
+        cmocka_unit_test(names_of_metrics),
+        cmocka_unit_test(runs_compared),
         cmocka_unit_test(cases_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,26 @@ static void the_rest_is_resampled_the_same_way_each_time(void **state)
     text_free(&second);
 }
 
+/* fast - slow is -2.52 us, slow - 2 fast some -117 us: the first is the larger, but their ratio is
+ * under 1. */
+static void what_may_be_negative_is_judged_by_its_difference(void **state)
+{
+    struct text messages;
+    assert_string_equal(judge(*state,
+                              PAIR "check = function(g, expect) " BOTH
+                                   "local less, least = fast.time - slow.time, slow.time - 2 * "
+                                   "fast.time "
+                                   "expect(less):at_least(least) expect(least):at_most(less) "
+                                   "expect(least):at_least(less) end",
+                              1, &messages),
+                        "");
+    assert_non_null(strstr(text_string(&messages), "pass t.lua:2: time - time - (time - "));
+    assert_non_null(strstr(text_string(&messages), ">= 0\n"));
+    assert_non_null(strstr(text_string(&messages), "<= 0\n"));
+    assert_non_null(strstr(text_string(&messages), "\nfail t.lua:2: "));
+    text_free(&messages);
+}
+
 static void samples_are_values_turn_by_turn(void **state)
 {
     expect_messages(*state,
@@ -264,6 +284,7 @@ int main(void)
         SCRIPT_TEST(ratios_of_a_group_are_paired),
         SCRIPT_TEST(a_look_uses_its_own_samples),
         SCRIPT_TEST(the_rest_is_resampled_the_same_way_each_time),
+        SCRIPT_TEST(what_may_be_negative_is_judged_by_its_difference),
         SCRIPT_TEST(samples_are_values_turn_by_turn),
         SCRIPT_TEST(what_is_kept_loses_its_samples),
         SCRIPT_TEST(an_edited_figure_is_not_derived_from),

@@ -3,6 +3,7 @@
 #include "judge/expression.h"
 
 #include "base/json.h"
+#include "stats/effective.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -201,6 +202,55 @@ static void the_rest_is_resampled_by_turns(void **state)
     struct expression ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
     metric = evaluate(&ratio, &fetched);
     assert_true(metric.low < 0.95 && metric.high > 1.1);
+    arena_destroy(&arena);
+}
+
+/* 64 times of 1 to 1.63 us, in an order that jumps (by 27, which 64 does not divide) or that rises.
+ */
+static void climb(struct source *source, bool rises, uint64_t group)
+{
+    *source = (struct source){.count = 64, .group = group};
+    for (size_t i = 0; i < 64; i++)
+        source->values[i] = 1000 + 10.0 * (double)(rises ? i : i * 27 % 64);
+    describe(source);
+}
+
+static double width(const struct metric *metric)
+{
+    return metric->high - metric->low;
+}
+
+/* The same figures, but neighbouring turns of one case are alike: worth few, where they were not
+ * taken in the same turns. */
+static void alike_neighbours_widen_what_was_not_taken_in_turn(void **state)
+{
+    struct source a, b;
+    unsigned fetched;
+    double effective;
+    struct assay_error error = {0};
+    struct arena *arena = arena_create();
+    (void)state;
+    climb(&a, false, 7);
+    climb(&b, false, 8);
+    struct expression ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
+    struct metric apart = evaluate(&ratio, &fetched);
+    climb(&b, true, 8);
+    ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
+    struct metric climbing = evaluate(&ratio, &fetched);
+    assert_true(stats_effective_size(b.values, b.count, &effective, &error));
+    assert_true(effective < 8); /* a climb says little of where it will end */
+    assert_true(climbing.value == apart.value);
+    assert_float_equal(width(&climbing) / width(&apart), sqrt(64 / effective), 0.4);
+
+    /* Of one group what is common cancels: whole turns are drawn, and that is all. */
+    climb(&a, true, 8);
+    struct expression sum = combine(METRIC_ADD, &b.leaf, &a.leaf, arena);
+    struct metric in_turn = evaluate(&sum, &fetched);
+    climb(&a, false, 8);
+    climb(&b, false, 8);
+    sum = combine(METRIC_ADD, &b.leaf, &a.leaf, arena);
+    struct metric jumping = evaluate(&sum, &fetched);
+    assert_float_equal(width(&in_turn) / width(&jumping), 1, 0.2);
     arena_destroy(&arena);
 }
 
@@ -412,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_ratio_of_rates_is_the_times_turned_over),
         cmocka_unit_test(a_leaf_is_the_records_own),
         cmocka_unit_test(the_rest_is_resampled_by_turns),
+        cmocka_unit_test(alike_neighbours_widen_what_was_not_taken_in_turn),
         cmocka_unit_test(ratios_within_are_paired_too),
         cmocka_unit_test(equal_samples_give_a_point),
         cmocka_unit_test(without_samples_intervals_are_carried),

@@ -72,6 +72,10 @@ struct script {
     const char *labels[MAX_LABELS]; /* of devices seen in records */
     size_t label_count;
     bool defining; /* inside assay.experiment; still true at the end when it failed unseen */
+    struct assay_error raised; /* the last failure with a status that was raised as a Lua error */
+    size_t view_bytes;         /* that views hold, outside of Lua's memory */
+    struct assay_command *recording; /* of the record hook that runs, or NULL */
+    unsigned recordings;             /* so far: a cmd of an earlier one is told */
     struct assay_error pending; /* a failure that is not the script's; wins over the Lua error */
     size_t memory_used, memory_limit;  /* of Lua; the scratch arena counts too */
     const struct expansion *expanding; /* what a point may be looked at for; NULL: nothing */

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/os.h"
 #include "prelude.h" /* generated from prelude.lua */
+#include "script/device.h"
 
 #include <ctype.h>
 #include <lualib.h>
@@ -303,6 +304,7 @@ static void open_assay(lua_State *L)
                                          {"quantity", quantity_new},
                                          {NULL, NULL}};
     luaL_newlib(L, functions);
+    device_functions_add(L);
     lua_pushliteral(L, ASSAY_VERSION);
     lua_setfield(L, -2, "version");
     if (luaL_loadbufferx(L, (const char *)prelude_source, sizeof(prelude_source), "=assay", "t") !=

@@ -2,6 +2,7 @@
 #include "script/inside.h"
 
 #include "base/clock.h"
+#include "script/device.h"
 
 #include <lualib.h>
 #include <signal.h>
@@ -290,6 +291,8 @@ static int message_handler(lua_State *L)
     if (lua_touserdata(L, 1) == (const void *)&stop_key)
         return 1;
     const char *message = lua_tostring(L, 1);
+    if (message && script->raised.status && strcmp(message, script->raised.text) == 0)
+        return 1; /* has its place */
     if (!message && luaL_callmeta(L, 1, "__tostring"))
         message = lua_tostring(L, -1);
     if (!message)
@@ -316,6 +319,11 @@ static bool failed(struct script *script, int status, const char *message,
         script->pending = (struct assay_error){0};
         return false;
     }
+    if (script->raised.status && message && strcmp(message, script->raised.text) == 0) {
+        if (error && !error->status)
+            *error = script->raised;
+        return false;
+    }
     if (status == LUA_ERRMEM)
         return assay_fail(error, ASSAY_SCRIPT,
                           "%s: the script needs more memory than its limit of %zu MiB",
@@ -334,6 +342,7 @@ bool state_call(struct script *script, int arguments, bool *stopped, struct assa
     lua_pushcfunction(L, message_handler);
     lua_insert(L, base);
     script->deadline_passed = false;
+    script->raised.status = ASSAY_OK;
     script->deadline_at_ns = clock_now(clock_monotonic()) + script->params.deadline_ns;
     lua_sethook(L, limit_hook, LUA_MASKCOUNT, HOOK_INSTRUCTIONS);
     watchdog_arm(script);
@@ -409,6 +418,7 @@ static int state_open(lua_State *L)
 {
     struct script *script = script_of(L);
     values_open(L);
+    device_classes_open(L);
     expand_open(L);
     result_open(L);
     cases_open(L);

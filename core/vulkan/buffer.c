@@ -247,6 +247,21 @@ static bool initialise(struct assay_buffer *buffer, struct assay_error *error)
     return buffer_flush(buffer, error);
 }
 
+/* The caller's data may go. */
+static bool keep_data(struct assay_buffer *buffer, struct assay_error *error)
+{
+    struct assay_fill *fill = &buffer->params.fill;
+    if (buffer->params.role != ASSAY_ROLE_INPUT || fill->kind != ASSAY_FILL_DATA)
+        return true;
+    buffer->data = malloc((size_t)buffer->params.bytes);
+    if (!buffer->data)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no %llu B of host memory left for its fill",
+                          (unsigned long long)buffer->params.bytes);
+    memcpy(buffer->data, fill->data, (size_t)buffer->params.bytes);
+    fill->data = buffer->data;
+    return true;
+}
+
 struct assay_buffer *buffer_create_internal(struct assay_device *device,
                                             const struct assay_buffer_params *given, uint64_t seed,
                                             struct assay_error *error)
@@ -266,8 +281,9 @@ struct assay_buffer *buffer_create_internal(struct assay_device *device,
     buffer->seed = seed;
     snprintf(buffer->name, sizeof(buffer->name), "%s", name);
     buffer->params.name = buffer->name;
+    buffer->unnamed = !params->name;
     struct assay_error cause = {0};
-    bool ok = check_params(device, params, &cause);
+    bool ok = check_params(device, params, &cause) && keep_data(buffer, &cause);
     if (ok && params->memory == ASSAY_MEMORY_PAGEABLE)
         ok = allocate_pageable(buffer, &cause);
     else if (ok && imported(buffer))
@@ -296,12 +312,29 @@ struct assay_buffer *assay_buffer_create(struct assay_slot *slot,
     if (!buffer)
         return NULL;
     slot->buffer_count++;
+    buffer_adopt(slot, buffer);
+    return buffer;
+}
+
+void buffer_name_late(struct assay_buffer *buffer, const char *name)
+{
+    if (!buffer->unnamed)
+        return;
+    buffer->unnamed = false;
+    snprintf(buffer->name, sizeof(buffer->name), "%s", name);
+    for (unsigned i = 0; i < buffer->device->member_count; i++)
+        if (buffer->handles[i])
+            device_name_object(buffer->device->members[i], VK_OBJECT_TYPE_BUFFER,
+                               (uint64_t)buffer->handles[i], buffer->name);
+}
+
+void buffer_adopt(struct assay_slot *slot, struct assay_buffer *buffer)
+{
     buffer->slot = slot;
     struct assay_buffer **tail = &slot->buffers;
     while (*tail)
         tail = &(*tail)->next;
     *tail = buffer;
-    return buffer;
 }
 
 static void unlink_buffer(struct assay_buffer *buffer)
@@ -332,6 +365,7 @@ void assay_buffer_destroy(struct assay_buffer **buffer)
     }
     self->device->members[0]->held_bytes[self->held_heap] -= self->held_bytes;
     free(self->allocation);
+    free(self->data);
     free(self);
 }
 
@@ -431,10 +465,14 @@ bool assay_buffer_write(struct assay_buffer *buffer, uint64_t offset, uint64_t b
 void assay_buffer_fill_bytes(const struct assay_buffer *buffer, uint64_t offset, uint64_t bytes,
                              void *host)
 {
-    /* Poison is random too: a constant could be what a broken kernel writes. */
+    /* Poison is random too: a constant could be what a broken kernel writes. Of what an upload
+     * fills it is another stream than that upload's random bits. */
     const struct assay_fill poison = {.kind = ASSAY_FILL_RANDOM_BITS};
-    fill_bytes(buffer->params.role == ASSAY_ROLE_INPUT ? &buffer->params.fill : &poison,
-               buffer->seed, offset, bytes, host);
+    if (buffer->source && !buffer->partly_uploaded)
+        fill_bytes(&poison, random_child(buffer->seed, 1), offset, bytes, host);
+    else
+        fill_bytes(buffer->params.role == ASSAY_ROLE_INPUT ? &buffer->params.fill : &poison,
+                   buffer->seed, offset, bytes, host);
 }
 
 VkBuffer assay_buffer_handle(const struct assay_buffer *buffer, unsigned member)

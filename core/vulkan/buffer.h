@@ -13,6 +13,7 @@ struct assay_buffer {
     struct assay_buffer *next;
     struct assay_buffer_params params; /* name copied */
     char name[64];
+    bool unnamed;
     uint64_t seed;                        /* of its random bits: fill or poison */
     VkBuffer handles[VULKAN_MEMBERS_MAX]; /* all VK_NULL_HANDLE for pageable */
     VkDeviceMemory memory[VULKAN_MEMBERS_MAX];
@@ -24,6 +25,11 @@ struct assay_buffer {
     bool
         device_local; /* allocated from device-local memory by kind: DEVICE and BAR of one member */
     bool coherent;    /* false: flush before submit, invalidate after */
+    /* Host sides, made by partner.c; of the slot like any other buffer. */
+    struct assay_buffer *source; /* an upload brings its contents: restored, it is poisoned */
+    struct assay_buffer *sink;   /* where downloads go */
+    bool partly_uploaded;        /* restored, it keeps its fill */
+    void *data;                  /* of a DATA fill */
 };
 
 /* A buffer that belongs to no slot (staging); assay_buffer_destroy before the device goes. The
@@ -31,6 +37,10 @@ struct assay_buffer {
 struct assay_buffer *buffer_create_internal(struct assay_device *device,
                                             const struct assay_buffer_params *params, uint64_t seed,
                                             struct assay_error *error);
+/* Names a buffer that was made without a name, for messages. */
+void buffer_name_late(struct assay_buffer *buffer, const char *name);
+/* Makes the buffer one of the slot's. */
+void buffer_adopt(struct assay_slot *slot, struct assay_buffer *buffer);
 /* Puts fill (INPUT) or poison (OUTPUT) into the whole buffer; nothing for SCRATCH. */
 bool buffer_restore(struct assay_buffer *buffer, struct assay_error *error);
 /* Not-coherent memory: makes host writes visible to the device / device writes visible to the host.

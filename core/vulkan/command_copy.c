@@ -57,7 +57,7 @@ bool command_use(struct assay_command *command, struct assay_buffer *buffer,
 
 void command_write(struct assay_command *command, const struct assay_buffer *buffer)
 {
-    if (buffer->params.role == ASSAY_ROLE_INPUT)
+    if (buffer->params.role == ASSAY_ROLE_INPUT || buffer->source)
         command->overwritten = buffer;
 }
 

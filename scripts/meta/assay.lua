@@ -73,6 +73,71 @@ function assay.range(from, to, step) end
 ---@return "serial"
 function assay.serial() end
 
+---The type of a buffer's elements. Also int32, uint32, float32, float64 and float16.
+---@alias assay.Type "float" | "double" | "half" | "bfloat16" | "int8" | "int16" | "int" | "int64" | "uint8" | "uint16" | "uint" | "uint64"
+
+---What a buffer holds to begin with, and again before verification: a number (as a float), or one of these.
+---@class assay.Fill
+
+---One value repeated.
+---@param value number
+---@param type? assay.Type float unless given
+---@return assay.Fill
+function assay.fill(value, type) end
+
+---Random values, other ones in each slot: from `low` on and under `high` for floating types, from `low` to `high` for whole ones.
+---@param low number
+---@param high number
+---@param type? assay.Type float unless given
+---@return assay.Fill
+function assay.uniform(low, high, type) end
+
+---first, first + step, first + 2 step, ...; whole types wrap.
+---@param first number
+---@param step? number 1 unless given
+---@param type? assay.Type float unless given
+---@return assay.Fill
+function assay.sequence(first, step, type) end
+
+---Random bits, other ones in each slot.
+---@return assay.Fill
+function assay.random_bits() end
+
+---For pointer chasing: at each place, `stride` bytes apart, the index (uint) of another place; following them from index 0 on
+---goes through all places in random order and comes back.
+---@param stride? assay.Amount in bytes, a multiple of 4; 4 unless given
+---@return assay.Fill
+function assay.permutation(stride) end
+
+---What a function gives for each index, from 1 on; at most 4,194,304 elements.
+---@param value fun(i: integer): number
+---@param type? assay.Type float unless given
+---@return assay.Fill
+function assay.computed(value, type) end
+
+---What an element may differ by: the sum of `absolute`, `relative` times the reference, and `ulp` times the distance between neighbours there.
+---@class assay.Closeness
+---@field absolute? number
+---@field relative? number
+---@field ulp? number
+
+---Compares a view with a reference, element by element; what `verify` returns. NaN and infinity never pass.
+---@param view assay.View
+---@param reference assay.View | number | fun(i: integer): number
+---@param tolerances? assay.Closeness equal values alone pass unless given
+---@return assay.Comparison
+function assay.compare(view, reference, tolerances) end
+
+---The nearest float.
+---@param number number
+---@return number
+function assay.f32(number) end
+
+---The nearest half; infinite from 65520 on.
+---@param number number
+---@return number
+function assay.f16(number) end
+
 ---@param number number
 ---@return assay.Quantity
 function assay.B(number) end
@@ -257,5 +322,91 @@ function assay.degC(number) end
 ---@field increasing fun(self: assay.Expectation, parameter: string, how?: { tolerance: assay.Amount? }): assay.Expectation
 ---@field decreasing fun(self: assay.Expectation, parameter: string, how?: { tolerance: assay.Amount? }): assay.Expectation
 ---@field or_stop fun(self: assay.Expectation) ends the check unless the bound held
+
+---The device of a slot (s.device); of `supported`, without buffer and kernel.
+---@class assay.SlotDevice
+---@field name string
+---@field limits assay.Limits
+---@field has fun(self: assay.SlotDevice, feature: assay.Feature): boolean, string? true, or false and what is missing
+---@field buffer fun(self: assay.SlotDevice, what: assay.BufferDefinition): assay.Buffer
+---@field kernel fun(self: assay.SlotDevice, what: assay.KernelDefinition): assay.Kernel
+
+---@alias assay.Feature "fp16" | "fp64" | "int8" | "int16" | "int64" | "host_import" | "cooperative_matrix"
+
+---@class assay.Limits
+---@field max_allocation_bytes integer
+---@field max_storage_range_bytes integer
+---@field device_heap_bytes integer
+---@field host_heap_bytes integer
+---@field import_alignment_bytes integer 0 without host_import
+---@field storage_alignment_bytes integer of the offset of a binding
+---@field max_groups integer[] in x, y, z
+---@field max_group_size integer[] in x, y, z
+---@field max_group_invocations integer
+---@field max_shared_bytes integer
+---@field max_texel_elements integer
+---@field max_push_bytes integer
+---@field subgroup_size integer
+
+---@class assay.BufferDefinition
+---@field bytes assay.Amount
+---@field fill? number | assay.Fill a number is a float
+---@field memory? "device" | "pinned" | "cached" | "bar" | "imported" | "pageable" device unless given
+---@field name? string for messages; its name in the slot unless given
+---@field role? "input" | "output" | "scratch" input with a fill (filled again before verification), else output (poisoned before it)
+
+---A file (.comp: GLSL, .spv: SPIR-V) beside the script, or a text.
+---@class assay.KernelDefinition
+---@field [1]? string
+---@field text? string GLSL
+---@field name? string of a text, for messages
+---@field constants? table<string | integer, number | boolean> specialisation constants by name, or by constant_id
+---@field defines? table<string, string | number | boolean> macros
+
+---@class assay.Buffer
+---@field bytes integer
+---@field memory string
+---@field name string
+---@field role string
+---@field read fun(self: assay.Buffer, type: assay.Type, range?: { offset: assay.Amount?, count: integer? }): assay.View what its download delivered; without one, what it holds
+
+---@class assay.Kernel
+---@field name string
+---@field local_size integer[] of its workgroup in x, y, z
+
+---@class assay.Range
+---@field offset? assay.Amount in bytes; 0 unless given
+---@field bytes? assay.Amount to the end unless given
+
+---@class assay.Binding
+---@field [1] assay.Buffer
+---@field offset? assay.Amount a multiple of limits.storage_alignment_bytes
+---@field bytes? assay.Amount to the end unless given
+
+---What a stage records; good inside its `record` alone.
+---@class assay.Command
+---@field upload fun(self: assay.Command, buffer: assay.Buffer, range?: assay.Range) its fill, from pinned host memory
+---@field download fun(self: assay.Command, buffer: assay.Buffer, range?: assay.Range) to host memory, where buffer:read finds it
+---@field copy fun(self: assay.Command, destination: assay.Buffer, source: assay.Buffer, range?: { bytes: assay.Amount?, destination_offset: assay.Amount?, source_offset: assay.Amount? })
+---@field fill fun(self: assay.Command, buffer: assay.Buffer, value: number | assay.Fill, range?: assay.Range) a value of at most 32 bits, repeated
+---@field dispatch fun(self: assay.Command, kernel: assay.Kernel, bindings: table<string | integer, assay.Buffer | assay.Binding>, pushes: table<string | integer, number | boolean>?, size: { invocations: integer | integer[] | nil, groups: integer | integer[] | nil })
+---@field barrier fun(self: assay.Command) what comes later sees all that came before
+---@field wait fun(self: assay.Command) the host waits before what follows is submitted
+---@field lane fun(self: assay.Command, lane: 0 | 1) later commands go there; lanes run at once
+
+---What a buffer held when it was read: view[1] to view[#view]. uint64 over 2^63 - 1 is the integer of the same bits.
+---@class assay.View
+---@field [integer] number
+---@field name string of the buffer
+---@field type assay.Type
+
+---@class assay.Comparison
+---@field right boolean
+---@field error number the largest error over its bound
+---@field count integer elements
+---@field wrong integer elements
+---@field index integer? of the first wrong element
+---@field got number?
+---@field wanted number?
 
 return assay

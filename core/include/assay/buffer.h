@@ -28,16 +28,41 @@ enum assay_role {
     ASSAY_ROLE_OUTPUT,  /* poisoned at creation and before verification */
 };
 
+enum assay_element {
+    ASSAY_ELEMENT_FLOAT,
+    ASSAY_ELEMENT_DOUBLE,
+    ASSAY_ELEMENT_HALF,
+    ASSAY_ELEMENT_BFLOAT16,
+    ASSAY_ELEMENT_INT8,
+    ASSAY_ELEMENT_INT16,
+    ASSAY_ELEMENT_INT32,
+    ASSAY_ELEMENT_INT64,
+    ASSAY_ELEMENT_UINT8,
+    ASSAY_ELEMENT_UINT16,
+    ASSAY_ELEMENT_UINT32,
+    ASSAY_ELEMENT_UINT64,
+    ASSAY_ELEMENT_COUNT
+};
+
 enum assay_fill_kind {
     ASSAY_FILL_RANDOM_BITS,  /* uniform 64-bit words from the slot's seed and the buffer's index */
     ASSAY_FILL_WORD,         /* one 32-bit word repeated */
     ASSAY_FILL_UNIFORM_FP32, /* floats in [low, high) */
+    ASSAY_FILL_VALUE,        /* one `element` repeated: `from` */
+    ASSAY_FILL_UNIFORM,      /* random `element`s: floating ones in [from, to), whole ones in
+                                [from, to] */
+    ASSAY_FILL_SEQUENCE,     /* element i, from 0, is from + i * to; whole ones wrap */
+    ASSAY_FILL_DATA,         /* `data`, which must be as long as the buffer; copied at creation */
 };
 
 struct assay_fill {
     enum assay_fill_kind kind;
     uint32_t word;
     float low, high;
+    /* VALUE, UNIFORM, SEQUENCE: whole elements take whole numbers of at most 2^53. */
+    enum assay_element element;
+    double from, to;
+    const void *data; /* DATA */
 };
 
 struct assay_buffer_params {

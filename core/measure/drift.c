@@ -20,7 +20,7 @@ bool drift_find(const double *values, size_t count, struct drift *drift, struct 
     *drift = (struct drift){0};
     if (count < DRIFT_LEAST)
         return true;
-    if (!stats_trend(values, count, &drift->trend, error))
+    if (!stats_trend_dependent(values, count, &drift->trend, error))
         return false;
     size_t third = count / 3;
     double *scratch = calloc(third, sizeof(*scratch));

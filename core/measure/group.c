@@ -127,18 +127,19 @@ static bool report_all(struct run *run)
 static bool look(struct run *run, struct measure_result *results, struct assay_error *error)
 {
     const struct measure_group *group = run->group;
-    bool undecided = false, good = true;
+    enum measure_answer answer = MEASURE_DECIDED;
+    bool good = true;
     if (group->ask) {
         if (!report_all(run))
             return false;
         for (size_t i = 0; i < run->alive; i++)
             member_close_notes(run->taking_part[i]);
         good = group->ask(group->user, sampler_look_due(run->sampler), results, run->failures,
-                          &undecided, error);
+                          &answer, error);
         for (size_t i = 0; i < run->alive; i++)
             member_forget_report(run->taking_part[i]);
     }
-    sampler_answer(run->sampler, undecided);
+    sampler_answer(run->sampler, answer);
     run->broken = !good;
     return good;
 }

@@ -49,17 +49,25 @@ bool measure_case(const struct measure_request *request, struct measure_result *
                   struct assay_error *error);
 void measure_result_free(struct measure_result *result);
 
+/* To whether a bound is undecided with what is there so far. */
+enum measure_answer {
+    MEASURE_DECIDED,
+    MEASURE_UNDECIDED, /* more samples are worth their time */
+    MEASURE_UNASKED    /* it cannot be asked: the budget is used up, and it is not asked again */
+};
+
 /* Cases that are sampled in turn. */
 struct measure_group {
     const struct measure_request *members;
     size_t count;
     struct measure_budget budget; /* of a case; those of the members do not count */
     uint64_t order_seed;          /* of the order within each turn */
-    /* Asks whether a bound is undecided with what the results hold so far: more samples are taken
-     * then. `look` counts from 1; those with a failure hold nothing. NULL: nobody asks. False with
-     * error ends it all. */
+    /* Asks whether a bound is undecided with what the results hold so far. `look` counts from 1;
+     * those with a failure hold nothing. NULL: nobody asks, nothing is undecided. False with error
+     * ends it all. */
     bool (*ask)(void *user, unsigned look, const struct measure_result *results,
-                const struct assay_error *failures, bool *undecided, struct assay_error *error);
+                const struct assay_error *failures, enum measure_answer *answer,
+                struct assay_error *error);
     void *user;
 };
 /* All slots live at once. Each turn samples each member once, in the order of turn_order(): sample

@@ -34,7 +34,7 @@ struct sampler {
     size_t count, capacity, next_look;
     int64_t begin_ns;
     unsigned looks; /* at the bounds, so far */
-    bool look_due;
+    bool look_due, unasked;
     const char *stop; /* why it ended; NULL while more are wanted */
 };
 
@@ -214,7 +214,7 @@ static void sampler_look(struct sampler *sampler, bool first_look_time)
         sampler->stop = "target";
     else if (sampler->budget.looks && sampler->looks + 1 == LOOKS_MOST)
         sampler->stop = "looks";
-    else if (narrow && sampler->budget.looks && first_look_time)
+    else if (narrow && sampler->budget.looks && first_look_time && !sampler->unasked)
         sampler->look_due = true;
 }
 
@@ -254,11 +254,12 @@ unsigned sampler_look_due(const struct sampler *sampler)
     return sampler->look_due ? sampler->looks + 1 : 0;
 }
 
-void sampler_answer(struct sampler *sampler, bool undecided)
+void sampler_answer(struct sampler *sampler, enum measure_answer answer)
 {
     sampler->look_due = false;
-    sampler->looks++;
-    if (!undecided)
+    sampler->unasked = answer == MEASURE_UNASKED;
+    sampler->looks += answer != MEASURE_UNASKED;
+    if (answer == MEASURE_DECIDED)
         sampler->stop = sampler->looks > 1 ? "decided" : "target";
 }
 
@@ -274,8 +275,8 @@ static unsigned looks_made(const struct sampler *sampler)
 {
     if (!sampler->budget.looks)
         return 0;
-    bool same = sampler->looks > 0 && strcmp(sampler->stop, "budget") != 0 &&
-                strcmp(sampler->stop, "max_samples") != 0 && strcmp(sampler->stop, "looks") != 0;
+    bool same = sampler->looks > 0 &&
+                (strcmp(sampler->stop, "decided") == 0 || strcmp(sampler->stop, "target") == 0);
     return sampler->looks + !same;
 }
 
@@ -320,6 +321,10 @@ void sampler_notes(const struct sampler *sampler, size_t series, const struct dr
                   sampler->warmup_count);
         add(user, text_string(&note));
         text_clear(&note);
+    }
+    if (sampler->unasked) {
+        add(user, "the bounds were not looked at while sampling: the records are too long to ask; "
+                  "the budget was used up");
     }
     if (drift->drifting) {
         drift_add_note(drift, sampler->count, &note);

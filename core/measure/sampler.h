@@ -30,9 +30,9 @@ bool sampler_wants_more(const struct sampler *sampler);
 bool sampler_add(struct sampler *sampler, const int64_t *end_to_end_ns, int64_t now_ns,
                  struct assay_error *error);
 /* The number of the look that is due now, from 1; 0: none. Sampling stands still until
- * sampler_answer says whether a bound is undecided. */
+ * sampler_answer says what came of it. */
 unsigned sampler_look_due(const struct sampler *sampler);
-void sampler_answer(struct sampler *sampler, bool undecided);
+void sampler_answer(struct sampler *sampler, enum measure_answer answer);
 /* The confidence that the intervals of the samples so far can have: the wanted one, less where
  * there are too few. */
 double sampler_confidence(const struct sampler *sampler);

@@ -292,7 +292,8 @@ static bool look_line(struct batch *batch, unsigned look, struct assay_error *er
 }
 
 /* The answer to a look. */
-static bool wait_answer(struct session *session, bool *undecided, struct assay_error *error)
+static bool wait_answer(struct session *session, enum measure_answer *out,
+                        struct assay_error *error)
 {
     const char *line;
     size_t length;
@@ -308,8 +309,9 @@ static bool wait_answer(struct session *session, bool *undecided, struct assay_e
     }
     json_t *answer = json_read(line, length, "the answer to a look", error);
     const char *ask = json_text(answer, "ask", "");
-    *undecided = strcmp(ask, "more") == 0;
-    bool good = *undecided || strcmp(ask, "done") == 0;
+    bool more = strcmp(ask, "more") == 0;
+    bool good = more || strcmp(ask, "done") == 0;
+    *out = more ? MEASURE_UNDECIDED : MEASURE_DECIDED;
     if (answer && !good)
         assay_fail(error, ASSAY_SYSTEM, "the answer to a look is neither more nor done");
     json_decref(answer);
@@ -323,17 +325,19 @@ static void take_failures(struct batch *batch, const struct assay_error *measure
 }
 
 static bool ask(void *user, unsigned look, const struct measure_result *results,
-                const struct assay_error *failures, bool *undecided, struct assay_error *error)
+                const struct assay_error *failures, enum measure_answer *answer,
+                struct assay_error *error)
 {
     struct batch *batch = user;
     (void)results; /* batch->results */
     take_failures(batch, failures);
     if (!look_line(batch, look, error))
         return false;
-    /* Records that are too long for a look are judged when they are in the journal. */
-    *undecided = false;
-    return batch->session->line.length > CHANNEL_LINE_BYTES ||
-           (send(batch->session, error) && wait_answer(batch->session, undecided, error));
+    if (batch->session->line.length > CHANNEL_LINE_BYTES) {
+        *answer = MEASURE_UNASKED;
+        return true;
+    }
+    return send(batch->session, error) && wait_answer(batch->session, answer, error);
 }
 
 static bool batch_prepare(struct batch *batch, struct assay_error *error)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "stats/trend.h"
 
+#include "stats/effective.h"
+#include "stats/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,4 +78,38 @@ bool stats_trend(const double *values, size_t count, struct trend *out, struct a
     out->z = corrected / sqrt(variance);
     out->p = erfc(fabs(out->z) / sqrt(2));
     return true;
+}
+
+/* Takes the median of its third off each value; `scratch` holds as many. */
+static void level_thirds(double *values, size_t count, double *scratch)
+{
+    for (size_t third = 0; third < 3; third++) {
+        size_t first = third * count / 3, end = (third + 1) * count / 3;
+        memcpy(scratch, values + first, (end - first) * sizeof *scratch);
+        stats_sort(scratch, end - first);
+        double median = stats_median(scratch, end - first);
+        for (size_t i = first; i < end; i++)
+            values[i] -= median;
+    }
+}
+
+bool stats_trend_dependent(const double *values, size_t count, struct trend *out,
+                           struct assay_error *error)
+{
+    if (!stats_trend(values, count, out, error))
+        return false;
+    if (count < 3)
+        return true;
+    double effective, *left = calloc(count, 2 * sizeof *left);
+    if (!left)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of memory for %zu samples", count);
+    memcpy(left, values, count * sizeof *left);
+    level_thirds(left, count, left + count);
+    bool good = stats_effective_size(left, count, &effective, error);
+    free(left);
+    if (good) {
+        out->z *= sqrt(effective / (double)count);
+        out->p = erfc(fabs(out->z) / sqrt(2));
+    }
+    return good;
 }

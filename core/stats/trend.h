@@ -21,4 +21,13 @@ struct trend {
  * tau 0, p 1. False only when out of memory. */
 bool stats_trend(const double *values, size_t count, struct trend *out, struct assay_error *error);
 
+/* The same for samples that depend on their neighbours: the variance grows by count / effective
+ * size (Hamed & Rao, A modified Mann-Kendall trend test for autocorrelated data, Journal of
+ * Hydrology 204, 1998), which is that of what is left of the values when the median of the third of
+ * the series in which they are is taken off (Hamed & Rao take off a slope, behind which a step
+ * hides), by stats/effective.h. Of 100 samples that keep half (0.8) of their neighbour's deviation
+ * 2 % (6 %) have p under 0.01, where stats_trend tells 13 % (37 %); of 30, 5 % (15 %). */
+bool stats_trend_dependent(const double *values, size_t count, struct trend *out,
+                           struct assay_error *error);
+
 #endif

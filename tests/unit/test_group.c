@@ -100,7 +100,7 @@ struct fixture {
     unsigned asked;    /* looks so far */
     size_t seen[8];    /* samples at each */
     size_t batches[8]; /* batches so far at each */
-    bool ask_fails;
+    bool ask_fails, too_long;
 };
 
 static size_t sample_count(const struct measure_result *result)
@@ -122,7 +122,8 @@ static json_t *sampling(const struct measure_result *result)
 }
 
 static bool ask(void *user, unsigned look, const struct measure_result *results,
-                const struct assay_error *failures, bool *undecided, struct assay_error *error)
+                const struct assay_error *failures, enum measure_answer *answer,
+                struct assay_error *error)
 {
     struct fixture *f = user;
     assert_int_equal(look, f->asked + 1);
@@ -137,7 +138,9 @@ static bool ask(void *user, unsigned look, const struct measure_result *results,
     }
     f->batches[f->asked] = ran_count;
     f->seen[f->asked++] = sample_count(&results[0]);
-    *undecided = f->asked < f->enough;
+    *answer = f->too_long            ? MEASURE_UNASKED
+              : f->asked < f->enough ? MEASURE_UNDECIDED
+                                     : MEASURE_DECIDED;
     return !f->ask_fails || assay_fail(error, ASSAY_SYSTEM, "nobody answers");
 }
 
@@ -282,6 +285,21 @@ static void five_looks_at_most(void **state)
     assert_stop(f, "budget", 129, 5);
 }
 
+/* What cannot be asked is not called decided: the budget is used up, and the judgement of the
+ * journal is the one look. */
+static void an_unasked_look_uses_the_budget_up(void **state)
+{
+    struct fixture *f = *state;
+    f->too_long = true;
+    f->group.budget.budget_ns = 6 * SMALL_BUDGET_NS / 5; /* 120 turns, as above */
+    f->group.budget.max_samples = 1000;
+    assert_true(measure(f));
+    assert_int_equal(f->asked, 1);
+    assert_stop(f, "budget", 120, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null(strstr(text_string(&f->results[i].notes), "too long to ask"));
+}
+
 static void the_budget_ends_the_questions(void **state)
 {
     struct fixture *f = *state;
@@ -419,6 +437,7 @@ int main(void)
         GROUP_TEST(turns_are_shuffled_as_the_seed_says),
         GROUP_TEST(decided_at_the_first_look),
         GROUP_TEST(samples_double_while_undecided),
+        GROUP_TEST(an_unasked_look_uses_the_budget_up),
         GROUP_TEST(five_looks_at_most),
         GROUP_TEST(the_budget_ends_the_questions),
         GROUP_TEST(no_question_before_the_target),

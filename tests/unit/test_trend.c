@@ -6,6 +6,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -96,11 +97,61 @@ static void error_rate(void **state)
     assert_in_range(told, 70, 130);
 }
 
+/* Thirds at 100, 110 and 120, each of two low and two high values: 60 pairs rise, 6 are tied, so
+ * variance (12 x 11 x 29 - 6 x 18) / 18. What is left of the ranks is -1 -1 1 1, three times:
+ * autocovariances 12, 1, -10, -1, so of 12 values (12 + 2 x 1) / 12 times the variance. */
+static void dependent_by_hand(void **state)
+{
+    (void)state;
+    static const double values[] = {100, 100, 103, 103, 110, 110, 113, 113, 120, 120, 123, 123};
+    struct trend t;
+    assert_true(stats_trend_dependent(values, 12, &t, NULL));
+    assert_true(t.s == 60);
+    assert_float_equal(t.z, 59 / sqrt(3720.0 / 18) / sqrt(14.0 / 12), 1e-12);
+    assert_float_equal(t.p, erfc(t.z / sqrt(2)), 1e-15);
+    assert_true(stats_trend_dependent((double[]){1, 2}, 2, &t, NULL));
+    assert_true(t.p == 1);
+}
+
+/* A series that keeps 0.8 of its deviation goes nowhere; one that steps by three of its own does.
+ */
+static void wandering_is_no_trend(void **state)
+{
+    (void)state;
+    struct noise noise;
+    noise_start(&noise, NOISE_QUIET, 11);
+    unsigned told = 0, naive = 0, steps = 0;
+    for (int run = 0; run < 500; run++) {
+        double values[100], x = noise_normal(&noise);
+        struct trend t;
+        for (size_t i = 0; i < 100; i++) {
+            values[i] = x;
+            x = 0.8 * x + 0.6 * noise_normal(&noise);
+        }
+        assert_true(stats_trend_dependent(values, 100, &t, NULL));
+        told += t.p < 0.01;
+        naive += trend_of(values, 100).p < 0.01;
+        for (size_t i = 0; i < 100; i++)
+            values[i] = noise_normal(&noise) + (i < 50 ? 0 : 3);
+        assert_true(stats_trend_dependent(values, 100, &t, NULL));
+        steps += t.p < 0.01;
+    }
+    printf("wandering: %u of 500 told, %u as if independent; steps %u\n", told, naive, steps);
+    assert_true(told < 0.1 * 500 && naive > 0.25 * 500);
+    assert_true(steps > 0.9 * 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand), cmocka_unit_test(ties),       cmocka_unit_test(edges),
-        cmocka_unit_test(strong),  cmocka_unit_test(every_pair), cmocka_unit_test(error_rate),
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(ties),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(strong),
+        cmocka_unit_test(every_pair),
+        cmocka_unit_test(error_rate),
+        cmocka_unit_test(dependent_by_hand),
+        cmocka_unit_test(wandering_is_no_trend),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

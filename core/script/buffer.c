@@ -59,8 +59,7 @@ static void read_role(lua_State *L, const struct assay_slot *slot,
 int script_buffer_new(lua_State *L)
 {
     static const char *const fields[] = {"bytes", "fill", "memory", "name", "role"};
-    struct script_device *device = script_device_check(L, 1);
-    struct assay_slot *slot = script_device_slot(L, device, "device:buffer");
+    struct script_device *device = script_device_check(L, 1, "device:buffer");
     struct assay_buffer_params params = {.size = sizeof(params)};
     struct assay_error error = {0};
     lua_settop(L, 2);
@@ -68,6 +67,7 @@ int script_buffer_new(lua_State *L)
         script_fail(L, "device:buffer: a table such as { bytes = \"1 MiB\" } is wanted, not a %s",
                     luaL_typename(L, 2));
     script_check_fields(L, 2, "device:buffer", fields, sizeof(fields) / sizeof(fields[0]));
+    struct assay_slot *slot = script_device_slot(L, device, "device:buffer");
     lua_getfield(L, 2, "bytes");
     params.bytes = script_bytes_of(L, -1, "device:buffer bytes", 1);
     lua_pop(L, 1);

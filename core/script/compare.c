@@ -110,7 +110,7 @@ static void compare_all(lua_State *L, struct comparison *comparison, const struc
         script_fail(L,
                     "assay.compare: the reference is a view, a number or a function of the "
                     "index, not %s",
-                    lua_isnil(L, 2) ? "nil" : luaL_tolstring(L, 2, NULL));
+                    script_shown(L, 2));
 }
 
 int script_compare(lua_State *L)
@@ -120,7 +120,7 @@ int script_compare(lua_State *L)
     int line;
     if (!view)
         script_fail(L, "assay.compare: a view (buffer:read \"float\") is wanted first, not %s",
-                    lua_isnil(L, 1) ? "nil" : luaL_tolstring(L, 1, NULL));
+                    script_shown(L, 1));
     struct comparison *comparison = lua_newuserdatauv(L, sizeof(*comparison), 0);
     *comparison = (struct comparison){.element = view->element};
     luaL_setmetatable(L, COMPARISON);

@@ -55,6 +55,15 @@ void script_device_close(struct script_device **device)
     drop(device);
 }
 
+const char *script_shown(lua_State *L, int index)
+{
+    if (lua_isnoneornil(L, index))
+        return "nil";
+    if (lua_isboolean(L, index) || lua_isnumber(L, index))
+        return luaL_tolstring(L, index, NULL);
+    return lua_pushfstring(L, "a %s", luaL_typename(L, index));
+}
+
 void script_object_push(lua_State *L, const char *class, struct script_device *device, void *object)
 {
     struct script_object *made = lua_newuserdatauv(L, sizeof(*made), 0);
@@ -77,7 +86,7 @@ struct script_object *script_object_check(lua_State *L, int index, const char *c
     struct script_object *object = luaL_testudata(L, index, class);
     if (!object)
         script_fail(L, "%s: a %s is wanted, not %s", what, class + strlen("assay."),
-                    lua_isnoneornil(L, index) ? "nil" : luaL_tolstring(L, index, NULL));
+                    script_shown(L, index));
     if (atomic_load(&object->device->closed))
         script_fail(L,
                     "%s: this %s is of a slot that is gone: what a slot made is good in that "
@@ -91,9 +100,12 @@ void script_device_push(lua_State *L, struct script_device *device)
     script_object_push(L, SCRIPT_DEVICE, device, NULL);
 }
 
-struct script_device *script_device_check(lua_State *L, int index)
+struct script_device *script_device_check(lua_State *L, int index, const char *what)
 {
-    return script_object_check(L, index, SCRIPT_DEVICE, "device:METHOD{...}")->device;
+    if (!luaL_testudata(L, index, SCRIPT_DEVICE))
+        script_fail(L, "%s: a device is wanted, not %s; write it with a colon", what,
+                    script_shown(L, index));
+    return script_object_check(L, index, SCRIPT_DEVICE, what)->device;
 }
 
 bool script_object_copy(lua_State *from, int index, lua_State *to)
@@ -143,7 +155,7 @@ static const struct {
 /* device:has "fp16": true, or false and what is missing */
 static int device_has(lua_State *L)
 {
-    const struct script_device *device = script_device_check(L, 1);
+    const struct script_device *device = script_device_check(L, 1, "device:has");
     const char *names[FEATURE_COUNT], *name = luaL_tolstring(L, 2, NULL), *why = NULL;
     for (size_t i = 0; i < FEATURE_COUNT; i++) {
         names[i] = features[i].name;
@@ -193,7 +205,7 @@ static void push_limits(lua_State *L, const struct assay_limits *limits)
 static int device_index(lua_State *L)
 {
     static const char *const names[] = {"name", "limits", "has", "buffer", "kernel"};
-    const struct script_device *device = script_device_check(L, 1);
+    const struct script_device *device = script_device_check(L, 1, "device");
     const char *name = luaL_tolstring(L, 2, NULL);
     if (strcmp(name, "name") == 0)
         lua_pushstring(L, assay_device_name(device->device));
@@ -212,7 +224,7 @@ static int device_index(lua_State *L)
 
 static int device_text(lua_State *L)
 {
-    const struct script_device *device = script_device_check(L, 1);
+    const struct script_device *device = script_device_check(L, 1, "device");
     lua_pushfstring(L, "device '%s'", assay_device_name(device->device));
     return 1;
 }

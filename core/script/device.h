@@ -66,9 +66,10 @@ int script_raise_kernel(lua_State *L, const struct assay_error *error, bool text
 
 void script_buffer_open(lua_State *L);
 void script_kernel_open(lua_State *L);
-int script_buffer_new(lua_State *L);                                /* device:buffer{...} */
-int script_kernel_new(lua_State *L);                                /* device:kernel{...} */
-struct script_device *script_device_check(lua_State *L, int index); /* raises for other values */
+int script_buffer_new(lua_State *L); /* device:buffer{...} */
+int script_kernel_new(lua_State *L); /* device:kernel{...} */
+/* Raises for other values. */
+struct script_device *script_device_check(lua_State *L, int index, const char *what);
 struct assay_buffer *script_buffer_check(lua_State *L, int index, const char *what);
 struct assay_kernel *script_kernel_check(lua_State *L, int index, const char *what);
 
@@ -101,6 +102,9 @@ struct view {
     void *data; /* malloc'ed: what the buffer held when it was read */
 };
 void script_view_open(lua_State *L);
+/* Pushes a view without elements, and gives it some, uninitialised; for once. */
+struct view *script_view_new(lua_State *L, const char *name, enum assay_element element);
+void script_view_allocate(lua_State *L, struct view *view, uint64_t count);
 int script_view_read(lua_State *L); /* buffer:read(type, { offset =, count = }) */
 struct view *script_view_test(lua_State *L, int index);
 enum assay_element script_element_of(lua_State *L, int index, const char *what);
@@ -121,6 +125,8 @@ struct comparison *script_comparison_test(lua_State *L, int index);
  * allowed). `what` is "device:buffer". */
 void script_check_fields(lua_State *L, int table, const char *what, const char *const *names,
                          size_t count);
+/* A value in a message: "nil", "3", "a table". */
+const char *script_shown(lua_State *L, int index);
 /* The keys of a table of constants, bindings, ..., sorted by name: the order of a Lua table is no
  * order. */
 struct script_named {

@@ -30,7 +30,7 @@ enum assay_element script_element_of(lua_State *L, int index, const char *what)
     enum assay_element element;
     if (lua_type(L, index) != LUA_TSTRING)
         script_fail(L, "%s: the name of a type such as \"float\" is wanted, not %s", what,
-                    lua_isnoneornil(L, index) ? "nil" : luaL_tolstring(L, index, NULL));
+                    script_shown(L, index));
     const char *name = lua_tostring(L, index);
     if (!element_from_name(name, &element))
         script_unknown(L, what, "type", name, element_names, ASSAY_ELEMENT_COUNT);
@@ -45,8 +45,7 @@ static enum assay_element element_or_float(lua_State *L, int index, const char *
 static double number_at(lua_State *L, int index, const char *what, const char *name)
 {
     if (lua_type(L, index) != LUA_TNUMBER)
-        script_fail(L, "%s: %s is a number, not %s", what, name,
-                    lua_isnoneornil(L, index) ? "nil" : luaL_tolstring(L, index, NULL));
+        script_fail(L, "%s: %s is a number, not %s", what, name, script_shown(L, index));
     lua_pushvalue(L, index);
     double number = script_number_of(L, what, name);
     lua_pop(L, 1);

@@ -67,25 +67,37 @@ static void read_range(lua_State *L, struct view *view, uint64_t bytes, uint64_t
                     view->name, left, element_name(view->element), width);
 }
 
-int script_view_read(lua_State *L)
+struct view *script_view_new(lua_State *L, const char *name, enum assay_element element)
 {
-    struct assay_error error = {0};
-    struct script *script = script_of(L);
-    uint64_t offset;
-    lua_settop(L, 3);
-    struct assay_buffer *buffer = script_buffer_check(L, 1, "buffer:read");
-    enum assay_element element = script_element_of(L, 2, "buffer:read");
     struct view *view = lua_newuserdatauv(L, sizeof(*view), 0);
     *view = (struct view){.element = element};
     luaL_setmetatable(L, VIEW);
-    snprintf(view->name, sizeof(view->name), "%s", buffer->name);
-    read_range(L, view, buffer->params.bytes, &offset);
+    snprintf(view->name, sizeof(view->name), "%s", name);
+    return view;
+}
+
+void script_view_allocate(lua_State *L, struct view *view, uint64_t count)
+{
+    struct script *script = script_of(L);
     if (script->view_bytes > HELD_MAX)
         lua_gc(L, LUA_GCCOLLECT);
+    view->count = count;
     view->data = malloc(view_size(view) + 1);
     if (!view->data)
         luaL_error(L, "not enough memory");
     script->view_bytes += view_size(view);
+}
+
+int script_view_read(lua_State *L)
+{
+    struct assay_error error = {0};
+    uint64_t offset;
+    lua_settop(L, 3);
+    struct assay_buffer *buffer = script_buffer_check(L, 1, "buffer:read");
+    enum assay_element element = script_element_of(L, 2, "buffer:read");
+    struct view *view = script_view_new(L, buffer->name, element);
+    read_range(L, view, buffer->params.bytes, &offset);
+    script_view_allocate(L, view, view->count);
     if (!partner_read(buffer, offset, view_size(view), view->data, &error)) {
         view_free(L, view);
         script_raise_status(L, &error);

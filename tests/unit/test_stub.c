@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scripts/meta/assay.lua names exactly what there is. */
 #include "script_fixture.h"
-
-static void read_stub(struct text *stub)
-{
-    struct assay_error error = {0};
-    if (!os_file_read(SCRIPTS_DIR "/meta/assay.lua", 1 << 20, stub, &error))
-        fail_msg("%s", error.text);
-}
+#include "stub_fields.h"
 
 static void the_table_is_the_same(void **state)
 {
@@ -26,31 +20,6 @@ static void the_table_is_the_same(void **state)
                                       "for name in pairs(stub) do local _ = assay[name] end\n"
                                       "assay.experiment { name = 'e', workload = 'null' }\n"),
                         "");
-}
-
-/* "a, b and c" of the ---@field lines of a class. */
-static void fields_of(const char *stub, const char *class, struct text *list)
-{
-    static char words[64][32];
-    const char *names[64];
-    size_t count = 0;
-    char start[64];
-    snprintf(start, sizeof(start), "---@class %s\n", class);
-    const char *line = strstr(stub, start);
-    assert_non_null(line);
-    for (line += strlen(start); strncmp(line, "---@field ", 10) == 0;
-         line = strchr(line, '\n') + 1) {
-        size_t length = strcspn(line + 10, " ?");
-        if (line[10] == '[')
-            continue;
-        assert_true(count < 64 && length < sizeof(words[0]));
-        memcpy(words[count], line + 10, length);
-        words[count][length] = '\0';
-        names[count] = words[count];
-        count++;
-    }
-    assert_true(count > 0);
-    text_add_list(list, names, count);
 }
 
 static void the_experiment_is_the_same(void **state)

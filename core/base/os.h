@@ -34,6 +34,12 @@ void os_executable_command(struct text *out);
  * executable, else the source tree it was built from. */
 bool os_shader_directory(struct text *out, struct assay_error *error);
 
+/* $XDG_DATA_HOME/assay or $HOME/.local/share/assay; false as for os_cache_directory. */
+bool os_data_directory(struct text *out);
+/* Where plugins are that were installed with assay: beside the executable's install tree, else in
+ * the build tree. Either may have none. */
+bool os_plugin_directory(struct text *out, struct assay_error *error);
+
 /* Bytes of memory that this process can still have: what the machine has available, less where its
  * control group (version 2) allows less. UINT64_MAX when neither is known. */
 uint64_t os_memory_available(void);

@@ -199,18 +199,28 @@ void os_path_stem(struct text *out, const char *path)
     text_add_bytes(out, path + start, end - start);
 }
 
-bool os_cache_directory(struct text *out)
+static bool user_directory(struct text *out, const char *variable, const char *below_home)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && *cache == '/') {
-        os_path_join(out, cache, "assay");
+    const char *given = getenv(variable), *home = getenv("HOME");
+    if (given && *given == '/') {
+        os_path_join(out, given, "assay");
         return true;
     }
     if (home && *home == '/') {
-        os_path_join(out, home, ".cache/assay");
+        os_path_join(out, home, below_home);
         return true;
     }
     return false;
+}
+
+bool os_cache_directory(struct text *out)
+{
+    return user_directory(out, "XDG_CACHE_HOME", ".cache/assay");
+}
+
+bool os_data_directory(struct text *out)
+{
+    return user_directory(out, "XDG_DATA_HOME", ".local/share/assay");
 }
 
 bool os_executable_path(struct text *out, struct assay_error *error)
@@ -266,6 +276,33 @@ void os_executable_command(struct text *out)
     text_free(&name);
 }
 
+/* `installed` is relative to the executable's directory: an install tree may be moved. */
+static bool beside_executable(struct text *out, const char *installed, struct assay_error *error)
+{
+    struct text program = {0}, directory = {0};
+    bool good = os_executable_path(&program, error);
+    if (good) {
+        os_path_directory(&directory, text_string(&program));
+        os_path_join(out, text_string(&directory), installed);
+    }
+    text_free(&program);
+    text_free(&directory);
+    return good;
+}
+
+bool os_plugin_directory(struct text *out, struct assay_error *error)
+{
+    struct text shaders = {0};
+    /* The shaders tell an install tree: they always come with it. */
+    bool good = beside_executable(&shaders, ASSAY_INSTALL_SHADERS, error);
+    if (good && !os_is_directory(text_string(&shaders)))
+        text_add(out, ASSAY_BUILD_PLUGINS);
+    else if (good)
+        good = beside_executable(out, ASSAY_INSTALL_PLUGINS, error);
+    text_free(&shaders);
+    return good;
+}
+
 bool os_shader_directory(struct text *out, struct assay_error *error)
 {
     const char *given = getenv("ASSAY_SHADER_DIR");
@@ -274,23 +311,17 @@ bool os_shader_directory(struct text *out, struct assay_error *error)
         return os_is_directory(given) ||
                assay_fail(error, ASSAY_INVALID, "ASSAY_SHADER_DIR=%s is no directory", given);
     }
-    struct text program = {0}, directory = {0}, installed = {0};
-    bool good = os_executable_path(&program, error);
-    if (good) {
-        os_path_directory(&directory, text_string(&program));
-        os_path_join(&installed, text_string(&directory), ASSAY_INSTALL_SHADERS);
-        if (os_is_directory(text_string(&installed)))
-            text_add(out, text_string(&installed));
-        else if (os_is_directory(ASSAY_SOURCE_SHADERS))
-            text_add(out, ASSAY_SOURCE_SHADERS);
-        else
-            good = assay_fail(error, ASSAY_SYSTEM,
-                              "the shaders that come with assay are neither in %s nor in %s; set "
-                              "ASSAY_SHADER_DIR",
-                              text_string(&installed), ASSAY_SOURCE_SHADERS);
-    }
-    text_free(&program);
-    text_free(&directory);
+    struct text installed = {0};
+    bool good = beside_executable(&installed, ASSAY_INSTALL_SHADERS, error);
+    if (good && os_is_directory(text_string(&installed)))
+        text_add(out, text_string(&installed));
+    else if (good && os_is_directory(ASSAY_SOURCE_SHADERS))
+        text_add(out, ASSAY_SOURCE_SHADERS);
+    else if (good)
+        good = assay_fail(error, ASSAY_SYSTEM,
+                          "the shaders that come with assay are neither in %s nor in %s; set "
+                          "ASSAY_SHADER_DIR",
+                          text_string(&installed), ASSAY_SOURCE_SHADERS);
     text_free(&installed);
     return good;
 }

@@ -24,6 +24,7 @@ void choices_plan_free(struct choices_plan *choices)
     arguments_list_free(&choices->sets);
     arguments_list_free(&choices->options);
     arguments_list_free(&choices->filters);
+    arguments_list_free(&choices->plugins);
 }
 
 bool choices_plan_take(struct choices_plan *choices, const char *name, const char *value,
@@ -39,6 +40,8 @@ bool choices_plan_take(struct choices_plan *choices, const char *name, const cha
     }
     if (strcmp(name, "filter") == 0)
         return arguments_list_add(&choices->filters, value, error);
+    if (strcmp(name, "plugin") == 0)
+        return arguments_list_add(&choices->plugins, value, error);
     if (strcmp(name, "seed") == 0)
         return arguments_whole(name, value, 0, INT64_MAX, &choices->seed, error);
     if (strcmp(name, "script-deadline") == 0)

@@ -13,12 +13,18 @@
 
 /* What makes a plan of a script. */
 struct choices_plan {
-    struct arguments_list sets, options, filters;
+    struct arguments_list sets, options, filters, plugins;
     const char *case_prefix, *device;
     int64_t seed; /* set by choices_plan_init */
     int64_t script_deadline_ns;
     bool trust;
 };
+
+/* clang-format off */
+#define CHOICES_PLUGIN_ROW                                                                         \
+    {"plugin", 0, "FILE", "one more plugin, beside those in ASSAY_PLUGIN_PATH,\n"                  \
+                          "$XDG_DATA_HOME/assay/plugins and the install directory"}
+/* clang-format on */
 
 /* clang-format off */
 #define CHOICES_PLAN_ROWS                                                                          \
@@ -31,7 +37,8 @@ struct choices_plan {
                           "several must all match"},                                               \
     {"case", 0, "ID", "only the case whose id starts with these digits"},                          \
     {"script-deadline", 0, "TIME", "how long the script may compute at a time (10s)"},             \
-    {"trust", 0, NULL, "give the script the Lua libraries os and io"}
+    {"trust", 0, NULL, "give the script the Lua libraries os and io"},                             \
+    CHOICES_PLUGIN_ROW
 /* clang-format on */
 
 void choices_plan_init(struct choices_plan *choices);

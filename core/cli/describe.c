@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/arguments.h"
+#include "cli/choices.h"
 #include "cli/cli.h"
 #include "cli/session.h"
 
@@ -8,11 +8,17 @@
 
 #include <string.h>
 
+struct describe_choices {
+    struct arguments_list plugins;
+    bool json;
+};
+
 static bool take(void *user, const char *name, const char *value, struct assay_error *error)
 {
-    (void)value;
-    (void)error;
-    *(bool *)user = strcmp(name, "json") == 0;
+    struct describe_choices *choices = user;
+    if (strcmp(name, "plugin") == 0)
+        return arguments_list_add(&choices->plugins, value, error);
+    choices->json = true;
     return true;
 }
 
@@ -99,6 +105,8 @@ static void describe_text(struct text *out, const struct catalog_workload *workl
     text_add(out, "\nmetrics, where the case has them\n");
     catalog_each_metric(workload, add_metric, out);
     text_add(out, workload->model ? "\nA model: needs no device.\n" : "");
+    if (workload->file)
+        text_addf(out, "\nof plugin '%s', %s\n", workload->plugin, workload->file);
 }
 
 static void append_metric(void *user, const struct metric_description *metric)
@@ -123,12 +131,13 @@ static bool describe_json(struct text *out, const struct catalog_workload *workl
 
 static const struct arguments_option options[] = {
     {"json", 0, NULL, "one JSON object"},
+    CHOICES_PLUGIN_ROW,
     {0},
 };
 
 static const struct arguments arguments = {
     .command = "describe",
-    .usage = "WORKLOAD [--json]",
+    .usage = "WORKLOAD [OPTION...]",
     .about =
         "Says what a workload does: its parameters with units, defaults and limits, the stages "
         "of a\nbatch, and the metrics that a check can use.\n",
@@ -138,29 +147,40 @@ static const struct arguments arguments = {
     .take = take,
 };
 
+static bool print(const struct describe_choices *choices, const char *name, struct text *out,
+                  struct assay_error *error)
+{
+    struct session session;
+    if (!session_open(&session, &(struct supervisor_params){0},
+                      arguments_list_items(&choices->plugins), error))
+        return false;
+    long index = catalog_find(session.catalog, name, error);
+    bool good = index >= 0;
+    if (good && choices->json)
+        good = describe_json(out, catalog_at(session.catalog, (size_t)index), error);
+    else if (good)
+        describe_text(out, catalog_at(session.catalog, (size_t)index));
+    session_close(&session);
+    return good;
+}
+
 static int run(int argc, char **argv)
 {
-    bool json = false;
+    struct describe_choices choices = {0};
     char **words;
-    int status = arguments_parse(&arguments, argc, argv, &json, &words);
-    if (status != ARGUMENTS_GO)
-        return status;
-    struct assay_error error = {0};
-    struct session session;
-    struct text out = {0};
-    if (!session_open(&session, &(struct supervisor_params){0}, &error))
-        return cli_error(&error);
-    long index = catalog_find(session.catalog, words[0], &error);
-    bool good = index >= 0;
-    if (good && json)
-        good = describe_json(&out, catalog_at(session.catalog, (size_t)index), &error);
-    else if (good)
-        describe_text(&out, catalog_at(session.catalog, (size_t)index));
-    session_close(&session);
-    if (good)
-        return cli_finish(&out, CLI_PASS);
-    text_free(&out);
-    return cli_error(&error);
+    int status = arguments_parse(&arguments, argc, argv, &choices, &words);
+    if (status == ARGUMENTS_GO) {
+        struct assay_error error = {0};
+        struct text out = {0};
+        if (print(&choices, words[0], &out, &error)) {
+            status = cli_finish(&out, CLI_PASS);
+        } else {
+            text_free(&out);
+            status = cli_error(&error);
+        }
+    }
+    arguments_list_free(&choices.plugins);
+    return status;
 }
 
 const struct cli_command cli_describe = {"describe", "parameters, stages and metrics of a workload",

@@ -113,7 +113,8 @@ static bool print(const struct list_choices *choices, const char *path, struct t
                   struct assay_error *error)
 {
     struct session session;
-    if (!session_open(&session, &(struct supervisor_params){0}, error))
+    if (!session_open(&session, &(struct supervisor_params){0},
+                      arguments_list_items(&choices->plan.plugins), error))
         return false;
     bool good = true;
     if (path) {

@@ -80,17 +80,41 @@ static json_t *host_json(void)
     return host;
 }
 
+static bool is_used(const struct plan *plan, const struct catalog_workload *workload)
+{
+    for (size_t c = 0; c < plan->case_count; c++)
+        if (plan->cases[c].workload == workload)
+            return true;
+    return false;
+}
+
 /* Descriptions of the workloads that the plan uses. */
 static json_t *workloads_json(const struct plan *plan)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < catalog_count(plan->catalog); i++) {
         const struct catalog_workload *workload = catalog_at(plan->catalog, i);
-        bool used = false;
-        for (size_t c = 0; !used && c < plan->case_count; c++)
-            used = plan->cases[c].workload == workload;
-        if (used)
+        if (is_used(plan, workload))
             json_array_append(array, workload->json);
+    }
+    return array;
+}
+
+/* The plugins that these workloads are from. */
+static json_t *plugins_json(const struct plan *plan, const json_t *plugins)
+{
+    json_t *array = json_array(), *plugin;
+    size_t p;
+    json_array_foreach(plugins, p, plugin)
+    {
+        const char *file = json_text(plugin, "file", "");
+        bool used = false;
+        for (size_t i = 0; !used && i < catalog_count(plan->catalog); i++) {
+            const struct catalog_workload *workload = catalog_at(plan->catalog, i);
+            used = workload->file && strcmp(workload->file, file) == 0 && is_used(plan, workload);
+        }
+        if (used)
+            json_array_append(array, plugin);
     }
     return array;
 }
@@ -130,11 +154,13 @@ json_t *record_run(const struct record_params *params, struct assay_error *error
                                (int)params->quick, "validate", (int)params->validate, "trust",
                                (int)c->trust, "deadline", clean_or_null(params->deadline));
     json_t *rest = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "set",
-        words_json(c->sets.items, c->sets.count), "options", options_json(&c->options), "filter",
-        words_json(c->filters.items, c->filters.count), "case", clean_or_null(c->case_prefix),
-        "device", clean_or_null(c->device), "script", script_record(params->script), "host",
-        host_json(), "workloads", workloads_json(plan), "devices",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "set",
+        words_json(c->sets.items, c->sets.count), "plugin",
+        words_json(c->plugins.items, c->plugins.count), "options", options_json(&c->options),
+        "filter", words_json(c->filters.items, c->filters.count), "case",
+        clean_or_null(c->case_prefix), "device", clean_or_null(c->device), "script",
+        script_record(params->script), "host", host_json(), "workloads", workloads_json(plan),
+        "plugins", plugins_json(plan, params->plugins), "devices",
         member(params->found, "devices", json_array()), "devices_error",
         member(params->found, "error", json_null()), "pci",
         member(params->found, "pci", json_array()), "pci_error",

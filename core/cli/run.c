@@ -112,7 +112,8 @@ static bool start_worker(struct run *run, struct assay_error *error)
             .deadline_ns = run->choices->deadline_ns,
             .shader_directories = directories,
         };
-        good = session_open(&run->session, &params, error);
+        good = session_open(&run->session, &params,
+                            arguments_list_items(&run->choices->plan.plugins), error);
     }
     text_free(&beside);
     text_free(&shaders);
@@ -196,6 +197,7 @@ static bool begin_journal(struct run *run, struct assay_error *error)
         .validate = run->choices->validate,
         .script = run->script,
         .found = run->found,
+        .plugins = run->session.plugins,
     };
     json_t *record = record_run(&params, error);
     if (!record)

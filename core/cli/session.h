@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A worker and what it says of its workloads. */
+/* A worker and what is known of the workloads: those that are built in and those of plugins. */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
@@ -8,13 +8,17 @@
 
 struct session {
     struct supervisor *supervisor;
-    json_t *description;
+    json_t *description; /* of all workloads */
+    json_t *plugins;     /* that can be used: array of {"file","hash","name","version"} */
     struct catalog *catalog;
 };
 
-/* Starts a worker in describe mode; the same worker serves the run later. log_path may be NULL. */
+/* Starts a worker in describe mode and loads each plugin that is found in one of its own; later
+ * workers load those that their cases need. `plugins`: the files of --plugin, NULL-terminated, or
+ * NULL. A plugin that cannot be used is a warning on stderr. ASSAY_INVALID: two workloads or two
+ * plugins have one name. params' log_path may be NULL. */
 bool session_open(struct session *session, const struct supervisor_params *params,
-                  struct assay_error *error);
+                  const char *const *plugins, struct assay_error *error);
 /* Accepts a zeroed or half-open session. */
 void session_close(struct session *session);
 

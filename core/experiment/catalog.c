@@ -12,6 +12,7 @@ struct catalog {
     struct arena *arena;
     struct catalog_workload *workloads;
     size_t count;
+    const char *missing; /* or NULL */
 };
 
 const char *const catalog_reserved_names[] = {
@@ -77,6 +78,7 @@ static bool workload_read(struct catalog *catalog, struct catalog_workload *work
     workload->version = json_text(json, "version", "");
     workload->summary = json_text(json, "summary", "");
     workload->plugin = json_text(json, "plugin", "");
+    workload->file = json_text(json, "file", NULL);
     workload->model = json_flag(json, "model", false);
     if (!workload->name)
         return assay_fail(error, ASSAY_SYSTEM, "a workload description has no name");
@@ -119,6 +121,13 @@ fail:
     return NULL;
 }
 
+bool catalog_set_missing(struct catalog *catalog, const char *text, struct assay_error *error)
+{
+    catalog->missing = arena_copy(catalog->arena, text);
+    return catalog->missing ||
+           assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
+}
+
 void catalog_destroy(struct catalog **catalog)
 {
     if (!*catalog)
@@ -158,6 +167,8 @@ static void unknown_workload(const struct catalog *catalog, const char *name,
         text_addf(&text, "; did you mean '%s'?", nearest);
     text_add(&text, nearest ? " There are " : "; there are ");
     text_add_list(&text, names, catalog->count);
+    if (catalog->missing)
+        text_addf(&text, "; %s", catalog->missing);
     assay_fail(error, ASSAY_INVALID, "%s", text_string(&text));
     text_free(&text);
     free(names);

@@ -22,6 +22,7 @@ struct catalog_metric {
 
 struct catalog_workload {
     const char *name, *version, *summary, *plugin;
+    const char *file; /* of the plugin; NULL: built in */
     bool model;
     const struct assay_option *const *options;
     const struct catalog_stage *stages;
@@ -34,6 +35,8 @@ struct catalog_workload {
 struct catalog;
 /* Keeps a reference to `description`. */
 struct catalog *catalog_create(json_t *description, struct assay_error *error);
+/* Goes into the message of catalog_find: what could not be loaded. Copied. */
+bool catalog_set_missing(struct catalog *catalog, const char *text, struct assay_error *error);
 void catalog_destroy(struct catalog **catalog);
 size_t catalog_count(const struct catalog *catalog);
 const struct catalog_workload *catalog_at(const struct catalog *catalog, size_t index);

@@ -26,9 +26,16 @@ static bool entry_fill(struct registry *registry, const struct assay_plugin *plu
                        const char *file, const struct assay_workload *workload,
                        struct assay_error *error)
 {
-    if (registry_find(registry, workload->name))
-        return assay_fail(error, ASSAY_INTERNAL, "plugin '%s': there is a workload '%s' already",
-                          plugin->name, workload->name);
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct entry *other = &registry->entries[i];
+        if (strcmp(other->workload->name, workload->name) == 0)
+            return assay_fail(error, ASSAY_INVALID,
+                              "there are two workloads '%s': of plugin '%s' (%s) and of plugin "
+                              "'%s' (%s)",
+                              workload->name, other->plugin->name,
+                              other->file ? other->file : "built in", plugin->name,
+                              file ? file : "built in");
+    }
     struct entry *entry = &registry->entries[registry->count];
     *entry = (struct entry){.plugin = plugin, .workload = workload, .file = file};
     entry->defaults = arena_alloc(registry->arena, workload->params_size);

@@ -250,6 +250,11 @@ static void add_run_options(const json_t *run, struct text *out)
     {
         add_pair(out, "option", key, json_is_string(item) ? json_string_value(item) : "");
     }
+    json_array_foreach(json_object_get(run, "plugin"), i, item)
+    {
+        text_add(out, " --plugin");
+        add_word(out, json_is_string(item) ? json_string_value(item) : "");
+    }
     const char *device = json_text(run, "device", NULL);
     if (device) {
         text_add(out, " --device");

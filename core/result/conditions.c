@@ -195,7 +195,9 @@ bool conditions_add_runs(struct conditions *c, const json_t *a, const json_t *b,
            add_values(c, "seed", "", json_object_get(a, "seed"), json_object_get(b, "seed"), false,
                       error) &&
            add_host(c, json_object_get(a, "host"), json_object_get(b, "host"), error) &&
-           add_script(c, json_object_get(a, "script"), json_object_get(b, "script"), error);
+           add_script(c, json_object_get(a, "script"), json_object_get(b, "script"), error) &&
+           add_files(c, "plugin", "name", json_object_get(a, "plugins"),
+                     json_object_get(b, "plugins"), false, error);
 }
 
 static void driver_text(const json_t *device, struct text *out)

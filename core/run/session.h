@@ -15,9 +15,13 @@ struct session_device {
     struct text record;          /* members of the record's `device` after `selector`, as JSON */
 };
 
+struct session_plugin;
+
 struct session {
     struct channel *channel;
     struct registry *registry;
+    struct session_plugin *plugins; /* opened; they stay so */
+    size_t plugin_count;
     bool validate;
     struct arena *arena;         /* of the search path */
     struct shader_search search; /* directories never NULL */
@@ -30,6 +34,13 @@ struct session {
     bool lost;        /* the device cannot be used any more; the process has to end */
     bool ended;       /* after `quit`, or when the device cannot be used any more */
 };
+
+/* Adds the plugin's workloads to the registry unless they are there. Errors name the file. */
+bool session_load_plugin(struct session *session, const char *file, struct assay_error *error);
+/* The answer to `plugin`. New reference; NULL with error, which does not name the file. */
+json_t *session_ask_plugin(struct session *session, const json_t *request,
+                           struct assay_error *error);
+void session_close_plugins(struct session *session);
 
 /* The instance and its inventory, made at the first call. */
 bool session_open_vulkan(struct session *session, struct assay_error *error);

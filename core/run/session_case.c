@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 #include "base/options.h"
+#include "base/os.h"
 #include "measure/measure.h"
 #include "result/record.h"
 #include "run/session.h"
@@ -19,6 +20,7 @@ struct job {
     const json_t *request;
     const struct assay_workload *workload;
     void *params;
+    struct shader_search search;
     struct session_device *device;
     struct text params_json, metrics_json, device_json;
 };
@@ -137,10 +139,40 @@ static enum vulkan_queue_choice job_queues(const struct job *job)
     return strcmp(name, "dedicated") == 0 ? VULKAN_QUEUES_DEDICATED : VULKAN_QUEUES_AUTO;
 }
 
-static bool job_find(struct job *job, const struct session *session, struct assay_error *error)
+/* A plugin's kernels lie beside it: they are found behind those beside the script. */
+static bool job_search(struct job *job, const struct session *session, struct arena *arena,
+                       struct assay_error *error)
+{
+    const char *file = registry_file(session->registry, job->workload);
+    const char *const *from = session->search.directories;
+    size_t count = 0;
+    job->search = session->search;
+    if (!file)
+        return true;
+    while (from[count])
+        count++;
+    const char **directories = arena_alloc(arena, (count + 2) * sizeof(*directories));
+    struct text beside = {0};
+    os_path_directory(&beside, file);
+    const char *kept = directories ? arena_copy(arena, text_string(&beside)) : NULL;
+    text_free(&beside);
+    if (!kept)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a search path");
+    size_t first = count > 0 ? count - 1 : 0; /* in front of those that come with assay */
+    for (size_t i = 0; i < count; i++)
+        directories[i < first ? i : i + 1] = from[i];
+    directories[first] = kept;
+    job->search.directories = directories;
+    return true;
+}
+
+static bool job_find(struct job *job, struct session *session, struct assay_error *error)
 {
     const char *name = json_text(job->request, "workload", "");
     const char *version = json_text(job->request, "version", "");
+    const char *plugin = json_text(job->request, "plugin", NULL);
+    if (plugin && !session_load_plugin(session, plugin, error))
+        return false;
     job->workload = registry_find(session->registry, name);
     if (!job->workload)
         return assay_fail(error, ASSAY_INVALID, "the worker has no workload '%s'", name);
@@ -175,7 +207,8 @@ static bool session_check_messages(struct session *session, struct assay_error *
 static bool job_prepare(struct job *job, struct session *session, struct arena *arena,
                         struct assay_error *error)
 {
-    if (!job_find(job, session, error) || !job_set_params(job, session, arena, error))
+    if (!job_find(job, session, error) || !job_search(job, session, arena, error) ||
+        !job_set_params(job, session, arena, error))
         return false;
     job_add_params(job);
     const struct assay_workload *workload = job->workload;
@@ -387,7 +420,7 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
             .workload = job->workload,
             .params = job->params,
             .device = job->device ? job->device->device : NULL,
-            .search = &session->search,
+            .search = &job->search,
             .seed = (uint64_t)json_whole(job->request, "case_seed", 0),
         };
     }

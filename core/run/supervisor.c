@@ -9,6 +9,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define DESCRIBE_LIMIT_NS (30 * SECOND_NS)
+#define PLUGIN_LIMIT_NS (10 * SECOND_NS)
 #define DEVICES_LIMIT_NS (60 * SECOND_NS)
 #define DUMP_LIMIT_NS (120 * SECOND_NS) /* large kernels take a driver long */
 #define DEADLINE_NS (60 * SECOND_NS)
@@ -88,6 +89,32 @@ json_t *supervisor_describe(struct supervisor *supervisor, struct assay_error *e
     }
     json_decref(answer);
     return workloads;
+}
+
+static json_t *load_step(struct supervisor *supervisor, const char *file, const char *step,
+                         const char *doing, struct assay_error *error)
+{
+    json_t *request = json_pack("{s:s, s:s, s:s}", "ask", "plugin", "step", step, "file", file);
+    if (!request) {
+        assay_fail(error, ASSAY_INTERNAL, "its path is not UTF-8, as records must be");
+        return NULL;
+    }
+    json_t *answer = link_ask(supervisor->link, request, PLUGIN_LIMIT_NS, doing, error);
+    json_decref(request);
+    return answer;
+}
+
+json_t *supervisor_load_plugin(struct supervisor *supervisor, const char *file,
+                               struct assay_error *error)
+{
+    json_t *answer = load_step(supervisor, file, "open", "it ran the plugin's constructors", error);
+    if (answer) {
+        json_decref(answer);
+        answer = load_step(supervisor, file, "enter", "it called the plugin's entry point", error);
+    }
+    link_end(supervisor->link, 0, NULL);
+    json_object_del(answer, "tell");
+    return answer;
 }
 
 json_t *supervisor_devices(struct supervisor *supervisor, struct assay_error *error)

@@ -88,6 +88,8 @@ static json_t *answer_to(struct session *session, const char *ask, const json_t 
         return workloads ? json_pack("{s:s, s:o}", "tell", "workloads", "workloads", workloads)
                          : NULL;
     }
+    if (strcmp(ask, "plugin") == 0)
+        return session_ask_plugin(session, request, failure);
     if (strcmp(ask, "devices") == 0)
         return session_describe_devices(session, failure);
     if (strcmp(ask, "dump") == 0)
@@ -170,6 +172,7 @@ int worker_main(void)
         _exit(ok ? EXIT_SUCCESS : EXIT_FAILURE);
     session_close_devices(session);
     registry_destroy(&session->registry);
+    session_close_plugins(session);
     channel_destroy(&session->channel);
     arena_destroy(&session->arena);
     text_free(&session->line);

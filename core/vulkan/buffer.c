@@ -267,7 +267,7 @@ struct assay_buffer *buffer_create_internal(struct assay_device *device,
                                             struct assay_error *error)
 {
     struct assay_buffer_params own, *params = &own;
-    if (!abi_copy(&own, sizeof(own), ABI_END(struct assay_buffer_params, fill), given,
+    if (!abi_copy(&own, sizeof(own), ABI_END(struct assay_buffer_params, fill.high), given,
                   "assay_buffer_params", error))
         return NULL;
     const char *name = params->name ? params->name : "buffer";

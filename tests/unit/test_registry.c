@@ -271,6 +271,10 @@ static void table_without_end(void **state)
     refused("its table `workloads` has no NULL at its end");
 }
 
+#define TWICE                                                                                      \
+    "there are two workloads 'idle': of plugin 'tests' (built in) and of plugin 'tests' (built "   \
+    "in)"
+
 static void wrong_names(void **state)
 {
     (void)state;
@@ -298,8 +302,8 @@ static void wrong_names(void **state)
     refused("plugin 'tests': workload 'idle': parameter 'device': the name is reserved");
     workloads[1] = &workload;
     workloads[2] = NULL;
-    refused("plugin 'tests': there is a workload 'idle' already");
-    refused_table(table_twice, "plugin 'tests': there is a workload 'idle' already");
+    refused(TWICE);
+    refused_table(table_twice, TWICE);
 }
 
 static void missing_hooks(void **state)

@@ -71,7 +71,7 @@ struct assay_buffer_params {
     uint64_t bytes;   /* > 0 */
     enum assay_memory memory;
     enum assay_role role;
-    struct assay_fill fill; /* INPUT only */
+    struct assay_fill fill; /* INPUT only. Stays the last member: it may grow at its end */
 };
 
 /* Belongs to the slot; released with it at the latest. ASSAY_UNSUPPORTED when the device has no

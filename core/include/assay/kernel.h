@@ -24,7 +24,7 @@ struct assay_define {
 struct assay_kernel_params {
     size_t size;        /* sizeof(struct assay_kernel_params) */
     const char *source; /* file name (.comp: GLSL, .spv: SPIR-V), searched beside the script, then
-                           in shaders/ */
+                           beside the plugin's file, then in shaders/ */
     const char *text;   /* or GLSL text; `source` is then its name in messages (NULL: "<text>") */
     const struct assay_constant *constants;
     size_t constant_count;

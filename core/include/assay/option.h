@@ -15,7 +15,7 @@ enum assay_option_kind {
     ASSAY_OPTION_CHOICE,  /* int: the index in `choices` */
     ASSAY_OPTION_TEXT,    /* const char *: owned by the core, valid as long as the slot */
     ASSAY_OPTION_SOURCE,  /* const char *: name of a GLSL (or SPIR-V) file, searched beside the
-                             script, then in shaders/ */
+                             script, beside the plugin's file, then in shaders/ */
 };
 
 enum assay_option_flags {

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* A workload: what one batch of work is, as an ordered list of stages with typed parameters.
+ * All hooks are called from one thread, in the worker process. */
+#ifndef ASSAY_WORKLOAD_H
+#define ASSAY_WORKLOAD_H
+
+#include <assay/command.h>
+#include <assay/option.h>
+#include <assay/verification.h>
+
+ASSAY_BEGIN_DECLARATIONS
+
+/* Number kind of the flops of a stage, for floors: compared with the device's peak of the same
+ * kind. */
+enum assay_number {
+    ASSAY_NUMBER_NONE,
+    ASSAY_NUMBER_FP32,
+    ASSAY_NUMBER_FP64,
+    ASSAY_NUMBER_FP16,
+    ASSAY_NUMBER_BF16,
+    ASSAY_NUMBER_INT8,
+    ASSAY_NUMBER_INT32,
+};
+
+/* What one execution of a stage does, by construction, not by measurement. */
+struct assay_cost {
+    uint64_t payload_bytes; /* what the user wanted moved: rates use it */
+    uint64_t read_bytes;    /* memory traffic, for floors */
+    uint64_t written_bytes;
+    uint64_t flops;
+    uint64_t items;
+    enum assay_number flop_kind;
+    uint64_t upload_bytes; /* of the traffic, what goes from the host to the device */
+    uint64_t download_bytes;
+};
+
+enum assay_stage_kind {
+    ASSAY_STAGE_HOST,     /* run() on a host thread */
+    ASSAY_STAGE_TRANSFER, /* record(), on the transfer queue where there is one */
+    ASSAY_STAGE_COMPUTE,  /* record(), on the compute queue */
+    ASSAY_STAGE_MODEL,    /* duration_ns(): no work, time passes on the case's clock */
+};
+
+/* Hooks are told which stage is meant, so that several stages can share them; the pointer is the
+ * one in the workload's table. */
+struct assay_stage {
+    size_t size;      /* sizeof(struct assay_stage) */
+    const char *name; /* a Lua identifier that is not reserved (docs/scripting.md) */
+    const char *help;
+    enum assay_stage_kind kind;
+    bool (*present)(const struct assay_stage *stage,
+                    const void *params); /* Optional: absent for some parameters */
+    void (*cost)(const struct assay_stage *stage, const void *params,
+                 struct assay_cost *out); /* Optional: out is zeroed before */
+    /* Required: TRANSFER, COMPUTE. A stage that is short for its queue's timestamps is recorded a
+     * second time, the hook called many times for one recording: it must record the same each
+     * time. */
+    bool (*record)(const struct assay_stage *stage, void *self, struct assay_command *command,
+                   struct assay_error *error);
+    bool (*run)(const struct assay_stage *stage, void *self,
+                struct assay_error *error); /* Required: HOST */
+    int64_t (*duration_ns)(const struct assay_stage *stage, void *self,
+                           int64_t now_ns); /* Required: MODEL; >= 0 */
+};
+
+struct assay_metric_info {
+    size_t size; /* sizeof(struct assay_metric_info) */
+    const char *name, *unit, *help;
+};
+
+struct assay_workload {
+    size_t size; /* sizeof(struct assay_workload) */
+    const char *name, *version, *summary;
+    const struct assay_option *const
+        *options; /* NULL-terminated; their order is the order of axes */
+    size_t params_size;
+    const struct assay_stage *const
+        *stages; /* NULL-terminated, in the order of a batch; at most 16 */
+    const struct assay_metric_info *const *metrics; /* Optional: extras, NULL-terminated */
+    /* Optional. Checks combinations of parameters: ASSAY_INVALID for nonsense (an error of the
+     * script), before any device is opened. */
+    bool (*check)(const void *params, struct assay_error *error);
+    /* Optional. ASSAY_UNSUPPORTED with the reason makes the case a skip. device is NULL for MODEL
+     * workloads. */
+    bool (*supported)(const struct assay_device *device, const void *params,
+                      struct assay_error *why_not);
+    /* Required. One slot: its buffers and kernels. params stay valid until destroy. NULL with error
+     * on failure. */
+    void *(*create)(struct assay_slot *slot, const void *params, struct assay_error *error);
+    /* Required unless all stages are MODEL. Called after one more batch on restored inputs and
+     * poisoned outputs. */
+    bool (*verify)(void *self, struct assay_verification *verification, struct assay_error *error);
+    /* Optional. Fills the extras, after the last sample and each time the bounds of a check are
+     * looked at before: anew each time. */
+    bool (*report)(void *self, struct assay_metrics *metrics, struct assay_error *error);
+    void (*destroy)(void **self); /* Required. Accepts NULL and half-built objects */
+};
+
+ASSAY_END_DECLARATIONS
+
+#endif

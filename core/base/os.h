@@ -74,4 +74,19 @@ bool os_program_find(const char *name, struct text *path);
 bool os_program_run(const char *const *argv, const void *input, size_t count, int64_t limit_ns,
                     struct text *out, struct assay_error *error);
 
+/* Files to be told of when they change, appear or vanish, also by renames. One thread. */
+struct os_watch;
+struct os_watch *os_watch_create(struct assay_error *error);
+void os_watch_destroy(struct os_watch **watch);
+/* What changes from here on counts; what changed before is forgotten. Paths stay watched. */
+void os_watch_begin(struct os_watch *watch);
+/* A path, there or not; one more time is no harm. A file that is newer than the last begin counts
+ * as changed. */
+bool os_watch_add(struct os_watch *watch, const char *path, struct assay_error *error);
+size_t os_watch_count(const struct os_watch *watch); /* of paths that are files now */
+/* Waits until a path has changed and nothing more has for quiet_ns. The path, valid until the next
+ * begin; NULL once *interrupted is not 0. */
+const char *os_watch_wait(struct os_watch *watch, int64_t quiet_ns,
+                          const volatile int *interrupted);
+
 #endif

@@ -98,6 +98,8 @@ struct script *choices_plan_load(const struct choices_plan *choices, const char 
         .device = choices->device,
         .trust = choices->trust,
         .deadline_ns = choices->script_deadline_ns,
+        .reads = choices->reads,
+        .reads_user = choices->reads_user,
     };
     struct script *script = choices_check_path(path, error) ? script_load(&params, error) : NULL;
     if (!script)

@@ -18,6 +18,8 @@ struct choices_plan {
     int64_t seed; /* set by choices_plan_init */
     int64_t script_deadline_ns;
     bool trust;
+    void (*reads)(void *user, const char *path); /* as in script_params, or NULL */
+    void *reads_user;
 };
 
 /* clang-format off */

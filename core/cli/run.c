@@ -8,6 +8,7 @@
 #include "cli/record.h"
 #include "cli/selection.h"
 #include "cli/session.h"
+#include "cli/watch.h"
 
 #include "base/clock.h"
 #include "base/os.h"
@@ -23,7 +24,7 @@ struct run_choices {
     const char *directory, *deadline;
     int64_t deadline_ns;
     enum progress_choice progress;
-    bool quick, validate, require_served;
+    bool quick, validate, require_served, watch;
 };
 
 /* What a run holds on to. */
@@ -31,7 +32,8 @@ struct run {
     const struct run_choices *choices;
     int argc;
     char **argv;
-    const char *path;
+    const char *path, *directory; /* directory NULL: none given */
+    struct watch *watch;
     struct output output;
     struct session session;
     struct script *script;
@@ -88,6 +90,8 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
         choices->validate = true;
     } else if (strcmp(name, "require-served") == 0) {
         choices->require_served = true;
+    } else if (strcmp(name, "watch") == 0) {
+        choices->watch = true;
     } else if (strcmp(name, "progress") == 0) {
         choices->progress = PROGRESS_ON;
     } else if (strcmp(name, "no-progress") == 0) {
@@ -263,6 +267,7 @@ static void ended(void *user, const struct plan *plan, const struct plan_case *i
     struct run *run = user;
     if (plan->experiments[item->experiment].is_peaks && !run->peaks_error.status)
         take_peak(run, plan, item, record, &run->peaks_error);
+    watch_case(run->watch, record);
     run->shown.ended(run->shown.user, plan, item, record);
 }
 
@@ -321,8 +326,8 @@ static int run_script(struct run *run)
     const struct choices_output *reports = &run->choices->output;
     struct assay_error error = {0};
     if (!choices_check_path(run->path, &error) ||
-        (run->choices->directory && !choices_check_path(run->choices->directory, &error)) ||
-        !output_prepare(&run->output, run->choices->directory, run->path, &error))
+        (run->directory && !choices_check_path(run->directory, &error)) ||
+        !output_prepare(&run->output, run->directory, run->path, &error))
         return fail_early(run, &error);
     int status;
     if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&
@@ -356,6 +361,9 @@ static const struct arguments_option options[] = {
     {"require-served", 0, NULL,
      "fail when the PCI bus shows a GPU that no Vulkan driver serves,\n"
      "unless the device is said to be the CPU"},
+    {"watch", 0, NULL,
+     "run again when the script, a module or a shader of it changes, each\n"
+     "time with a journal of its own (DIR/run-N); Ctrl-C ends it"},
     CHOICES_BOUNDS_ROWS,
     CHOICES_OUTPUT_ROWS,
     {"progress", 0, NULL, "a line for each case, when not on a terminal"},
@@ -376,18 +384,42 @@ static const struct arguments arguments = {
     .footer = CLI_STATUS_HELP,
 };
 
+/* Once, or again and again until a signal comes. */
+static int run_all(struct run_choices *choices, int argc, char **argv, const char *path)
+{
+    struct watch watch = {0};
+    struct assay_error error = {0};
+    int status = CLI_PASS;
+    choices->plan.reads = watch_read;
+    choices->plan.reads_user = &watch;
+    if (choices->watch && !watch_open(&watch, &error))
+        return cli_error(&error);
+    do {
+        struct run job = {
+            .choices = choices, .argc = argc, .argv = argv, .path = path, .watch = &watch};
+        job.directory = watch_begin(&watch, choices->directory);
+        if (choices->output.thresholds)
+            watch_read(&watch, choices->output.thresholds);
+        status = run_script(&job);
+    } while (choices->watch && watch_next(&watch, &interrupted, &error));
+    if (error.status)
+        status = cli_error(&error);
+    else if (choices->watch)
+        status = 128 + interrupted;
+    watch_close(&watch);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct run_choices choices = {0};
     char **words;
     choices_plan_init(&choices.plan);
     choices_output_init(&choices.output);
-    struct run job = {.choices = &choices, .argc = argc, .argv = argv};
     int status = arguments_parse(&arguments, argc, argv, &choices, &words);
     if (status == ARGUMENTS_GO) {
         catch_signals();
-        job.path = words[0];
-        status = run_script(&job);
+        status = run_all(&choices, argc, argv, words[0]);
     }
     choices_plan_free(&choices.plan);
     return status;

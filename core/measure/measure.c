@@ -8,6 +8,7 @@
 #include "vulkan/slot.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* A time under this many steps of its clock is known to no better than 1 %. */
 #define CLOCK_STEPS 100
@@ -153,10 +154,21 @@ static void add_stage(struct member *member, unsigned index)
         note_add(member->result, note);
 }
 
+static void add_paths(struct text *out, const char *member, const struct text *paths)
+{
+    text_addf(out, "\"%s\":[", member);
+    for (size_t at = 0; at < paths->length; at += strlen(paths->data + at) + 1) {
+        text_add(out, at ? "," : "");
+        record_add_string(out, paths->data + at);
+    }
+    text_add_char(out, ']');
+}
+
 static void add_resources(struct member *member)
 {
     text_clear(&member->result->memory);
     text_clear(&member->result->shaders);
+    text_clear(&member->result->sources);
     if (!member->slot || !member->slot->device)
         return;
     uint64_t device_bytes, host_bytes;
@@ -174,6 +186,12 @@ static void add_resources(struct member *member)
                   kernel->shader.from_cache ? "true" : "false");
     }
     text_add_char(out, ']');
+    out = &member->result->sources;
+    text_add_char(out, '{');
+    add_paths(out, "read", &member->slot->trace.read);
+    text_add_char(out, ',');
+    add_paths(out, "absent", &member->slot->trace.absent);
+    text_add_char(out, '}');
 }
 
 static bool add_clock_note(struct member *member, struct assay_error *error)
@@ -268,7 +286,7 @@ void measure_result_free(struct measure_result *result)
     metric_set_destroy(&result->metrics);
     struct text *texts[] = {&result->samples,      &result->sampling, &result->stages,
                             &result->verification, &result->memory,   &result->shaders,
-                            &result->notes};
+                            &result->sources,      &result->notes};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_free(texts[i]);
 }

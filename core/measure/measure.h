@@ -40,6 +40,7 @@ struct measure_result {
     struct text verification; /* what was checked; empty for MODEL workloads */
     struct text memory;       /* what the slot's buffers hold */
     struct text shaders;      /* array */
+    struct text sources;      /* object: the files they were made of */
     struct text notes;        /* array of texts: "left 2 buffers or kernels behind", ... */
 };
 

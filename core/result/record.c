@@ -145,6 +145,7 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
     add_member(out, "verification", record->verification, "null");
     add_member(out, "memory", record->memory, "null");
     add_member(out, "shaders", record->shaders, "[]");
+    add_member(out, "sources", record->sources, "null");
     add_member(out, "notes", record->notes, "[]");
     text_add_char(out, '}');
     return !out->failed ||

@@ -236,7 +236,8 @@ static bool send(struct session *session, struct assay_error *error)
 static bool texts_whole(const struct job *job, const struct measure_result *result)
 {
     return !job->params_json.failed && !job->metrics_json.failed && !job->device_json.failed &&
-           !result->memory.failed && !result->shaders.failed && !result->notes.failed;
+           !result->memory.failed && !result->shaders.failed && !result->sources.failed &&
+           !result->notes.failed;
 }
 
 /* The case's record as things stand. */
@@ -257,6 +258,7 @@ static bool add_case(struct job *job, const struct measure_result *result,
         .reason = done ? NULL : failure->text,
         .memory = text_string(&result->memory),
         .shaders = text_string(&result->shaders),
+        .sources = text_string(&result->sources),
         .notes = text_string(&result->notes),
     };
     if (done) {

@@ -137,6 +137,9 @@ static void module_load(lua_State *L, const char *name, const char *path)
 {
     struct assay_error error = {0};
     struct text source = {0};
+    const struct script_params *params = &script_of(L)->params;
+    if (params->reads)
+        params->reads(params->reads_user, path);
     if (!os_is_file(path))
         script_fail(L, "require '%s': there is no file %s", name, path);
     bool good = os_file_read(path, MODULE_MAX_BYTES, &source, &error);

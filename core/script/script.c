@@ -75,6 +75,8 @@ static bool run_file(struct script *script, struct assay_error *error)
 {
     struct text source = {0};
     const char *path = script->params.path;
+    if (script->params.reads)
+        script->params.reads(script->params.reads_user, path);
     bool good = os_file_read(path, SCRIPT_MAX_BYTES, &source, error);
     if (good && is_blank(&source))
         good = assay_fail(error, ASSAY_SCRIPT,

@@ -18,6 +18,10 @@ struct script_params {
     bool trust;                 /* --trust: os and io */
     int64_t deadline_ns;        /* of each entry into Lua; 0: 10 s */
     size_t memory_bytes;        /* 0: 1 GiB */
+    /* Optional: called before the script or a module is read; what was read before an error counts
+     * too. */
+    void (*reads)(void *user, const char *path);
+    void *reads_user;
 };
 
 struct script;

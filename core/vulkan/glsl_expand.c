@@ -138,6 +138,8 @@ static bool include_find(const struct expansion *expansion, const struct expand_
         text_clear(path);
         os_path_join(path, strcmp(in, ".") == 0 ? "" : in, name);
         found = os_is_file(text_string(path));
+        if (expansion->search != NULL)
+            shader_trace_add(expansion->search->trace, text_string(path), found);
         if (looked->length == 0 || strcmp(in, text_string(&own)) != 0)
             text_addf(looked, "%s%s", looked->length > 0 ? ", " : "", in);
     }

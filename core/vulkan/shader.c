@@ -41,7 +41,9 @@ bool shader_find(const struct shader_search *search, const char *name, struct te
     for (; directory != NULL && *directory != NULL; directory++) {
         text_clear(path);
         os_path_join(path, strcmp(*directory, ".") == 0 ? "" : *directory, name);
-        if (os_is_file(text_string(path))) {
+        bool there = os_is_file(text_string(path));
+        shader_trace_add(search->trace, text_string(path), there);
+        if (there) {
             text_free(&looked);
             return true;
         }

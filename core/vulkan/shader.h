@@ -10,10 +10,20 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+/* What kernels were made of: the files that were read, and those that were looked for before them
+ * and are not there, each once. All zero is empty. */
+struct shader_trace {
+    struct text read, absent; /* paths, each with its NUL */
+};
+/* `trace` may be NULL. */
+void shader_trace_add(struct shader_trace *trace, const char *path, bool there);
+void shader_trace_free(struct shader_trace *trace);
+
 /* Where sources and includes are searched, in order: the including file's directory (includes
  * only), then these. */
 struct shader_search {
     const char *const *directories; /* NULL-terminated: the script's, then shaders/ */
+    struct shader_trace *trace;     /* added to, or NULL */
 };
 
 struct shader_params {

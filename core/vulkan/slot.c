@@ -15,7 +15,11 @@ struct assay_slot *slot_create(const struct slot_params *params, struct assay_er
     }
     slot->device = params->device;
     slot->seed = random_child(params->case_seed, params->index);
-    slot->search = params->search;
+    if (params->search) {
+        slot->own_search = *params->search;
+        slot->own_search.trace = &slot->trace;
+        slot->search = &slot->own_search;
+    }
     return slot;
 }
 
@@ -32,6 +36,7 @@ size_t slot_destroy(struct assay_slot **slot)
         struct assay_buffer *buffer = (*slot)->buffers;
         assay_buffer_destroy(&buffer);
     }
+    shader_trace_free(&(*slot)->trace);
     free(*slot);
     *slot = NULL;
     return left;

@@ -13,8 +13,10 @@
 struct assay_slot {
     struct assay_device *device; /* NULL for MODEL workloads */
     uint64_t seed;
-    const struct shader_search *search; /* where kernels are looked for; not owned */
-    struct assay_buffer *buffers;       /* linked, in order of creation */
+    const struct shader_search *search; /* where kernels are looked for: `own_search`, or NULL */
+    struct shader_search own_search;
+    struct shader_trace trace;    /* of all kernels, those that could not be made included */
+    struct assay_buffer *buffers; /* linked, in order of creation */
     struct assay_kernel *kernels;
     uint32_t buffer_count; /* created so far: index of the next, for its stream of random bits */
 };

@@ -22,7 +22,7 @@ static inline void lua_fixture_open(struct lua_fixture *lua, struct fixture *fix
                                     uint64_t case_seed)
 {
     static const char *directories[] = {NULL, NULL};
-    static const struct shader_search search = {directories};
+    static const struct shader_search search = {.directories = directories};
     struct assay_error error = {0};
     directories[0] = getenv("ASSAY_SHADER_DIR");
     memset(lua, 0, sizeof(*lua));

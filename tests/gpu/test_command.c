@@ -24,7 +24,7 @@ struct bench {
 static void open_bench(struct bench *bench, unsigned members)
 {
     static const char *directories[2];
-    static const struct shader_search search = {directories};
+    static const struct shader_search search = {.directories = directories};
     struct assay_error error = {0};
     directories[0] = text_string(&shader_directory);
     bench->device = fixture_device(&fixture, members);

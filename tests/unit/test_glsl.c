@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 static const char *const directories[] = {".", "lib", NULL};
-static const struct shader_search search = {directories};
+static const struct shader_search search = {.directories = directories};
 
 static void write_file(const char *path, const char *text)
 {
@@ -222,6 +222,35 @@ static bool set_decimal_comma(void)
 }
 
 /* A float literal under a locale with decimal commas keeps its value. */
+/* Paths of a trace, a blank after each. */
+static const char *paths(const struct text *list)
+{
+    static char out[256];
+    size_t used = 0;
+    for (; used < list->length && used < sizeof(out) - 1; used++)
+        out[used] = list->data[used] ? list->data[used] : ' ';
+    out[used] = '\0';
+    return out;
+}
+
+static void traces(void **state)
+{
+    (void)state;
+    struct shader_trace trace = {0};
+    const struct shader_search traced = {.directories = directories, .trace = &trace};
+    const struct shader_params params = {.source = "traced.comp", .search = &traced};
+    struct assay_error error = {0};
+    struct shader shader;
+    write_file("lib/traced.comp",
+               HEAD "#include \"one.glsl\"\n#include \"one.glsl\"\n#include \"two.glsl\"\nbad;\n");
+    write_file("lib/one.glsl", "\n");
+    write_file("two.glsl", "\n");
+    assert_false(shader_load(&params, &shader, &error)); /* what was read counts all the same */
+    assert_string_equal(paths(&trace.read), "lib/traced.comp lib/one.glsl two.glsl ");
+    assert_string_equal(paths(&trace.absent), "traced.comp lib/two.glsl ");
+    shader_trace_free(&trace);
+}
+
 static void decimal_commas(void **state)
 {
     (void)state;
@@ -284,6 +313,7 @@ int main(void)
         cmocka_unit_test(line_ends_and_versions),
         cmocka_unit_test(defines),
         cmocka_unit_test(spirv_files),
+        cmocka_unit_test(traces),
         cmocka_unit_test(decimal_commas),
     };
     return cmocka_run_group_tests(tests, enter, leave);

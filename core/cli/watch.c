@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/watch.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define QUIET_NS INT64_C(200000000) /* an editor's last change lies so far back */
+
+bool watch_open(struct watch *watch, struct assay_error *error)
+{
+    watch->files = os_watch_create(error);
+    return watch->files != NULL;
+}
+
+void watch_close(struct watch *watch)
+{
+    os_watch_destroy(&watch->files);
+    text_free(&watch->directory);
+}
+
+const char *watch_begin(struct watch *watch, const char *given)
+{
+    if (!watch->files)
+        return given;
+    os_watch_begin(watch->files);
+    if (!given)
+        return NULL;
+    unsigned number = 0;
+    do {
+        text_clear(&watch->directory);
+        os_path_join(&watch->directory, given, "run-");
+        text_addf(&watch->directory, "%u", ++number);
+    } while (access(text_string(&watch->directory), F_OK) == 0);
+    return text_string(&watch->directory);
+}
+
+void watch_read(void *user, const char *path)
+{
+    struct watch *watch = user;
+    if (watch->files)
+        os_watch_add(watch->files, path, &watch->failure);
+}
+
+void watch_case(struct watch *watch, const json_t *record)
+{
+    static const char *const lists[] = {"read", "absent"};
+    const json_t *sources = json_object_get(record, "sources");
+    for (size_t i = 0; watch->files && i < sizeof(lists) / sizeof(lists[0]); i++) {
+        size_t k;
+        json_t *path;
+        json_array_foreach(json_object_get(sources, lists[i]), k, path)
+        {
+            if (json_is_string(path))
+                watch_read(watch, json_string_value(path));
+        }
+    }
+}
+
+bool watch_next(struct watch *watch, const volatile int *interrupted, struct assay_error *error)
+{
+    if (watch->failure.status != ASSAY_OK) {
+        *error = watch->failure;
+        return false;
+    }
+    if (*interrupted)
+        return false;
+    size_t count = os_watch_count(watch->files);
+    fprintf(stderr, "assay: watching %zu file%s; Ctrl-C ends\n", count, count == 1 ? "" : "s");
+    const char *changed = os_watch_wait(watch->files, QUIET_NS, interrupted);
+    if (changed)
+        fprintf(stderr, "\nassay: %s has changed\n", changed);
+    return changed != NULL;
+}

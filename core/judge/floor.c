@@ -52,21 +52,32 @@ static bool name_matches(const char *name, const char *wanted)
            (!name[length] || (name[length] == '.' && !strchr(wanted, '.')));
 }
 
-void floor_peak(const json_t *record, const char *name, struct metric *out)
+/* *entry_bytes: what the best one copied; 0: not known. */
+static void find_peak(const json_t *record, const char *name, struct metric *out,
+                      double *entry_bytes)
 {
     size_t i;
     json_t *entry;
     *out = (struct metric){.absent = "this peak was not measured"};
+    *entry_bytes = 0;
     json_array_foreach(json_object_get(record, "peaks"), i, entry)
     {
         struct metric metric;
         if (!name_matches(json_text(entry, "name", ""), name))
             continue;
         read_metric(entry, &metric);
-        if (metric.absent ? out->absent && !out->name : out->absent || metric.value > out->value)
+        if (metric.absent ? out->absent && !out->name : out->absent || metric.value > out->value) {
             *out = metric;
+            *entry_bytes = json_number(json_object_get(entry, "conditions"), "bytes", 0);
+        }
     }
     out->name = NULL;
+}
+
+void floor_peak(const json_t *record, const char *name, struct metric *out)
+{
+    double ignored;
+    find_peak(record, name, out, &ignored);
 }
 
 void floor_peaks_read(const json_t *record, struct floor_peaks *peaks)
@@ -74,8 +85,8 @@ void floor_peaks_read(const json_t *record, struct floor_peaks *peaks)
     size_t i;
     json_t *entry;
     *peaks = (struct floor_peaks){.record = record};
-    floor_peak(record, "copy.upload", &peaks->upload);
-    floor_peak(record, "copy.download", &peaks->download);
+    find_peak(record, "copy.upload", &peaks->upload, &peaks->upload_bytes);
+    find_peak(record, "copy.download", &peaks->download, &peaks->download_bytes);
     json_array_foreach(json_object_get(record, "peaks"), i, entry)
     {
         struct metric metric;
@@ -145,17 +156,30 @@ static void raise(struct metric *floor, double amount, const struct metric *rate
                              .n = rate->n};
 }
 
-void floor_stage(const struct floor_peaks *peaks, const json_t *cost, struct metric *out)
+/* A peak of large copies does not bound small ones, which caches hold. */
+static void raise_crossing(struct metric *floor, double amount, const struct metric *rate,
+                           double measured_bytes)
 {
+    static const struct metric none = {.absent = "no copy to or from the host this small was "
+                                                 "measured"};
+    raise(floor, amount, rate->absent || amount >= measured_bytes ? rate : &none);
+}
+
+void floor_stage(const struct floor_peaks *peaks, const json_t *stage, struct metric *out)
+{
+    const json_t *cost = json_object_get(stage, "cost");
     double traffic = json_number(cost, "read_bytes", 0) + json_number(cost, "written_bytes", 0);
     const char *kind = json_text(cost, "flop_kind", NULL);
     struct metric rate;
     *out = (struct metric){.dimension = time_dimension,
                            .absent = "the stage states neither traffic nor operations"};
-    floor_bandwidth(peaks, traffic, &rate);
-    raise(out, traffic, &rate);
-    raise(out, json_number(cost, "upload_bytes", 0), &peaks->upload);
-    raise(out, json_number(cost, "download_bytes", 0), &peaks->download);
+    if (json_whole(stage, "queues", 1) > 0) {
+        floor_bandwidth(peaks, traffic, &rate);
+        raise(out, traffic, &rate);
+    }
+    raise_crossing(out, json_number(cost, "upload_bytes", 0), &peaks->upload, peaks->upload_bytes);
+    raise_crossing(out, json_number(cost, "download_bytes", 0), &peaks->download,
+                   peaks->download_bytes);
     if (kind) {
         floor_peak(peaks->record, kind, &rate);
         raise(out, json_number(cost, "flops", 0), &rate);
@@ -170,7 +194,7 @@ void floor_case(const struct floor_peaks *peaks, const json_t *stages, struct me
     json_array_foreach((json_t *)(uintptr_t)stages, i, stage)
     {
         struct metric floor;
-        floor_stage(peaks, json_object_get(stage, "cost"), &floor);
+        floor_stage(peaks, stage, &floor);
         if (floor.absent)
             continue;
         if (out->absent) {

@@ -20,8 +20,9 @@ struct floor_peaks {
         struct metric bandwidth;
     } sets[FLOOR_SETS];
     size_t set_count;
-    struct metric upload, download; /* bytes that cross over, a second */
-    const json_t *record;           /* borrowed: number kinds are looked up in it */
+    struct metric upload, download;      /* bytes that cross over, a second */
+    double upload_bytes, download_bytes; /* how many did when that was measured; 0: not known */
+    const json_t *record;                /* borrowed: number kinds are looked up in it */
 };
 /* From a `peaks` record (docs/journal.md), which must outlive `peaks`. */
 void floor_peaks_read(const json_t *record, struct floor_peaks *peaks);
@@ -38,10 +39,11 @@ void floor_peak(const json_t *record, const char *name, struct metric *out);
  * or smaller; absent when none so small was measured. */
 void floor_bandwidth(const struct floor_peaks *peaks, double set_bytes, struct metric *out);
 
-/* The floor of a stage from its `cost` (docs/journal.md), in s; the low end follows from the high
- * end of the peak that decides. Absent, with the reason, when nothing of the cost has a peak. `out`
- * gets no name. */
-void floor_stage(const struct floor_peaks *peaks, const json_t *cost, struct metric *out);
+/* The floor of a stage of a case record (its `cost` and `queues`, docs/journal.md), in s; the low
+ * end follows from the high end of the peak that decides. Copies to and from the host bound stages
+ * that move at least as much, the bandwidth within the device those that a queue serves. Absent,
+ * with the reason, when nothing of the cost has a peak. `out` gets no name. */
+void floor_stage(const struct floor_peaks *peaks, const json_t *stage, struct metric *out);
 /* The sum over an array of stages: they run one after the other. Stages without a floor add
  * nothing; absent when no stage has one. */
 void floor_case(const struct floor_peaks *peaks, const json_t *stages, struct metric *out);

@@ -221,7 +221,7 @@ static bool floor_judge(struct judge *judge, const struct plan_case *item, const
     {
         text_clear(&name);
         text_addf(&name, "%s.time", json_text(stage, "name", ""));
-        floor_stage(&peaks, json_object_get(stage, "cost"), &floor);
+        floor_stage(&peaks, stage, &floor);
         metric_from_json(metrics, text_string(&name), &time);
         if (broken || !floor_is_broken(&time, &floor))
             continue;

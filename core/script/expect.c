@@ -134,6 +134,8 @@ static struct value_metric figure(lua_State *L, enum bound_kind kind)
                     subject_words[expectation->subject]);
     lua_getiuservalue(L, 1, 1);
     struct value_metric value = metric_of(L, -1, "expect", NULL);
+    if (!metric_test(L, -1))
+        value.metric.name = "value"; /* or the figure would stand there twice */
     lua_pop(L, 1);
     return value;
 }
@@ -406,6 +408,8 @@ static struct member *members_sorted(lua_State *L, const struct series *series, 
     return members;
 }
 
+static const char too_few[] = "fewer than two of its cases have a figure";
+
 static void series_message(lua_State *L, struct text *body, const struct series *series,
                            const struct member *members, const struct metric *metrics, size_t step,
                            enum bound_kind kind, enum verdict verdict, const char *name)
@@ -414,7 +418,7 @@ static void series_message(lua_State *L, struct text *body, const struct series 
     size_t before = step;
     text_add(body, series->name);
     if (verdict == VERDICT_NOT_JUDGED) {
-        text_add(body, " not judged: fewer than two of its cases have a figure");
+        text_addf(body, " not judged: %s", too_few);
         for (uint32_t i = 0; i < series->count; i++) {
             if (metrics[i].absent) {
                 text_add(body, "; ");
@@ -478,7 +482,10 @@ static int over_series(lua_State *L, enum bound_kind kind)
     struct text body = {0};
     enum verdict verdict = bound_judge_series(kind, metrics, series->count, tolerance, &step);
     series_message(L, &body, series, members, metrics, step, kind, verdict, name);
-    return verdict_give(L, expectation, kind, verdict, &body, NULL, false);
+    struct value_metric reason = {
+        .metric = {.name = series->name, .dimension = series->dimension, .absent = too_few}};
+    return verdict_give(L, expectation, kind, verdict, &body, &reason,
+                        verdict == VERDICT_NOT_JUDGED);
 }
 
 static int expect_increasing(lua_State *L)

@@ -218,7 +218,7 @@ void peaks_floor(lua_State *L, const json_t *record, const char *name, struct me
         const char *stage_name = json_text(stage, "name", "");
         size_t length = strlen(stage_name);
         if (strncmp(stage_name, name, length) == 0 && strcmp(name + length, ".floor") == 0)
-            floor_stage(&peaks, json_object_get(stage, "cost"), metric);
+            floor_stage(&peaks, stage, metric);
     }
 }
 

@@ -338,6 +338,8 @@ bool command_again(struct assay_command *command, struct assay_error *error)
 unsigned command_queue_count(const struct assay_command *command)
 {
     bool both = command->lane_used[0] && command->lane_used[1];
+    if (command->segments.count == 0)
+        return 0;
     return both && command->queues[0]->handle != command->queues[1]->handle ? 2 : 1;
 }
 

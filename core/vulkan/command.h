@@ -39,7 +39,7 @@ bool command_can_repeat(const struct assay_command *command, struct text *why_no
 /* Between two repeats within one recording: what was recorded completes before what follows
  * starts, on each lane; back on lane 0. */
 bool command_again(struct assay_command *command, struct assay_error *error);
-/* Number of queues that the lanes really use: 1 or 2. */
+/* Number of queues that the lanes really use: 1 or 2; 0 when nothing is submitted. */
 unsigned command_queue_count(const struct assay_command *command);
 
 struct command_times {

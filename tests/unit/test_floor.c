@@ -30,16 +30,21 @@ static json_t *record(void)
         0, NULL);
 }
 
-static struct metric stage(const json_t *peaks_record, const char *cost)
+static struct metric stage_on(const json_t *peaks_record, int queues, const char *cost)
 {
     struct floor_peaks peaks;
     struct metric floor;
-    json_t *json = json_loads(cost, 0, NULL);
+    json_t *json = json_pack("{s:i, s:o}", "queues", queues, "cost", json_loads(cost, 0, NULL));
     assert_non_null(json);
     floor_peaks_read(peaks_record, &peaks);
     floor_stage(&peaks, json, &floor);
     json_decref(json);
     return floor;
+}
+
+static struct metric stage(const json_t *peaks_record, const char *cost)
+{
+    return stage_on(peaks_record, 1, cost);
 }
 
 static void assert_near(double got, double wanted)
@@ -103,6 +108,26 @@ static void the_larger_decides(void **state)
     floor = stage(peaks_record, "{\"read_bytes\":4,\"written_bytes\":0,\"flops\":2000,"
                                 "\"flop_kind\":\"fp32\"}");
     assert_near(floor.value, 1e-9);
+    json_decref(peaks_record);
+}
+
+/* The peak of uploads was that of 1 GB: at 20 GB/s 1 GB takes 50 ms, and of less nothing is known.
+ * What no queue serves has no traffic within the device. */
+static void what_was_not_measured_bounds_nothing(void **state)
+{
+    (void)state;
+    json_t *peaks_record = record();
+    json_t *upload = json_array_get(json_object_get(peaks_record, "peaks"), 2);
+    json_object_set_new(upload, "conditions", json_pack("{s:i}", "bytes", 1000000000));
+    struct metric floor = stage(peaks_record, "{\"upload_bytes\":1000000000}");
+    assert_near(floor.value, 0.05);
+    floor = stage(peaks_record, "{\"upload_bytes\":999999999}");
+    assert_string_equal(floor.absent, "no copy to or from the host this small was measured");
+    static const char traffic[] = "{\"read_bytes\":4000000,\"written_bytes\":4000000}";
+    assert_near(stage(peaks_record, traffic).value, 4e-6);
+    assert_near(stage_on(peaks_record, 2, traffic).value, 4e-6);
+    assert_string_equal(stage_on(peaks_record, 0, traffic).absent,
+                        "the stage states neither traffic nor operations");
     json_decref(peaks_record);
 }
 
@@ -201,6 +226,7 @@ int main(void)
         cmocka_unit_test(bandwidth_by_working_set),
         cmocka_unit_test(reading_takes_its_time),
         cmocka_unit_test(the_larger_decides),
+        cmocka_unit_test(what_was_not_measured_bounds_nothing),
         cmocka_unit_test(absent_with_the_reason),
         cmocka_unit_test(stages_add_up),
         cmocka_unit_test(balance),

@@ -221,7 +221,7 @@ static void verdicts_read_as_documented(void **state)
                "pass t.lua:2: time / copy.time 1.2 [1.1, 1.4] n=40 >= 1" PLACE);
     check_says(fixture, "expect(r.copy.rate):at_least('5 GB/s'):or_stop() error('on')",
                "fail t.lua:2: " FIGURE " < 5 GB/s" PLACE);
-    check_says(fixture, "expect(3):at_least(2)", "pass t.lua:2: 3 3 >= 2" PLACE);
+    check_says(fixture, "expect(3):at_least(2)", "pass t.lua:2: value 3 >= 2" PLACE);
 }
 
 static void results_hold_what_ran(void **state)

@@ -2,7 +2,7 @@
 /* The program: a table of subcommands, and the worker's side door. */
 #include "cli/arguments.h"
 #include "cli/cli.h"
-#include "run/worker.h"
+#include "script/serve.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -65,7 +65,7 @@ static int unknown_command(const char *name)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
-        return worker_main();
+        return worker_main(&script_serving);
     if (!keep_standard_descriptors())
         return CLI_USAGE;
     /* A reader that goes away early (assay ... | head) must not cost the run its verdict. */

@@ -115,7 +115,15 @@ static bool load(struct check *check, struct assay_error *error)
         return assay_fail(error, ASSAY_INVALID, "%s: its run record describes no workloads",
                           text_string(&check->journal));
     }
-    check->catalog = catalog_create(workloads, error);
+    json_t *others = json_array(), *workload; /* the script defines its own again */
+    size_t i;
+    json_array_foreach(workloads, i, workload)
+    {
+        if (!json_object_get(workload, "inline"))
+            json_array_append(others, workload);
+    }
+    check->catalog = catalog_create(others, error);
+    json_decref(others);
     if (!check->catalog || !restore_choices(check, error))
         return false;
     check->script = choices_plan_load(&check->plan, check->path, check->catalog, error);

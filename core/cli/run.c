@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/os.h"
 #include "judge/peaks.h"
+#include "script/serve.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -102,7 +103,8 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
     return true;
 }
 
-static bool start_worker(struct run *run, struct assay_error *error)
+/* `script`: what defines workloads, once that is known. */
+static bool configure_worker(struct run *run, const json_t *script, struct assay_error *error)
 {
     struct text beside = {0}, shaders = {0};
     os_path_directory(&beside, run->path);
@@ -115,9 +117,12 @@ static bool start_worker(struct run *run, struct assay_error *error)
             .quick = run->choices->quick,
             .deadline_ns = run->choices->deadline_ns,
             .shader_directories = directories,
+            .script = script,
         };
-        good = session_open(&run->session, &params,
-                            arguments_list_items(&run->choices->plan.plugins), error);
+        good = run->session.supervisor
+                   ? supervisor_configure(run->session.supervisor, &params, error)
+                   : session_open(&run->session, &params,
+                                  arguments_list_items(&run->choices->plan.plugins), error);
     }
     text_free(&beside);
     text_free(&shaders);
@@ -128,6 +133,11 @@ static bool load_plan(struct run *run, struct assay_error *error)
 {
     run->script = choices_plan_load(&run->choices->plan, run->path, run->session.catalog, error);
     if (!run->script)
+        return false;
+    json_t *sent = script_sent(run->script, error);
+    bool good = error->status == ASSAY_OK && (!sent || configure_worker(run, sent, error));
+    json_decref(sent);
+    if (!good)
         return false;
     struct plan *plan = script_plan(run->script);
     if (plan_selected_count(plan) == 0) {
@@ -331,8 +341,8 @@ static int run_script(struct run *run)
         return fail_early(run, &error);
     int status;
     if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&
-        start_worker(run, &error) && load_plan(run, &error) && open_outside(run, &error) &&
-        choose_devices(run, &error) && begin_journal(run, &error))
+        configure_worker(run, NULL, &error) && load_plan(run, &error) &&
+        open_outside(run, &error) && choose_devices(run, &error) && begin_journal(run, &error))
         status = measure(run);
     else
         status = fail_early(run, &error);

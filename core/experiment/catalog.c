@@ -8,9 +8,9 @@
 #include <string.h>
 
 struct catalog {
-    json_t *description;
+    const struct catalog *base; /* NULL: none */
     struct arena *arena;
-    struct catalog_workload *workloads;
+    struct catalog_workload **workloads; /* its own, in the arena */
     size_t count;
     const char *missing; /* or NULL */
 };
@@ -91,30 +91,57 @@ static bool workload_read(struct catalog *catalog, struct catalog_workload *work
     return stages_read(catalog, workload, error) && extras_read(catalog, workload, error);
 }
 
-struct catalog *catalog_create(json_t *description, struct assay_error *error)
+static struct catalog *catalog_new(const struct catalog *base, struct assay_error *error)
 {
     struct catalog *catalog = calloc(1, sizeof(*catalog));
-    if (!catalog) {
-        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
-        return NULL;
+    if (catalog) {
+        catalog->base = base;
+        catalog->arena = arena_create();
     }
+    if (catalog && catalog->arena)
+        return catalog;
+    assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
+    catalog_destroy(&catalog);
+    return NULL;
+}
+
+struct catalog *catalog_extend(const struct catalog *base, struct assay_error *error)
+{
+    return catalog_new(base, error);
+}
+
+bool catalog_add(struct catalog *catalog, json_t *workload, struct assay_error *error)
+{
+    struct catalog_workload **grown = realloc(catalog->workloads,
+                                              (catalog->count + 1) * sizeof(*grown));
+    struct catalog_workload *made = arena_alloc(catalog->arena, sizeof(*made));
+    if (grown)
+        catalog->workloads = grown;
+    if (!grown || !made)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
+    if (!workload_read(catalog, made, workload, error))
+        return false;
+    json_incref(workload);
+    catalog->workloads[catalog->count++] = made;
+    return true;
+}
+
+struct catalog *catalog_create(json_t *description, struct assay_error *error)
+{
+    struct catalog *catalog = catalog_new(NULL, error);
+    size_t i;
+    json_t *workload;
+    if (!catalog)
+        return NULL;
     if (!json_is_array(description)) {
         assay_fail(error, ASSAY_SYSTEM, "the workload descriptions are not a JSON array");
         goto fail;
     }
-    catalog->description = json_incref(description);
-    catalog->count = json_array_size(description);
-    catalog->arena = arena_create();
-    if (catalog->arena)
-        catalog->workloads = arena_alloc(catalog->arena,
-                                         (catalog->count + 1) * sizeof(*catalog->workloads));
-    if (!catalog->workloads) {
-        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
-        goto fail;
-    }
-    for (size_t i = 0; i < catalog->count; i++)
-        if (!workload_read(catalog, &catalog->workloads[i], json_array_get(description, i), error))
+    json_array_foreach(description, i, workload)
+    {
+        if (!catalog_add(catalog, workload, error))
             goto fail;
+    }
     return catalog;
 fail:
     catalog_destroy(&catalog);
@@ -130,45 +157,61 @@ bool catalog_set_missing(struct catalog *catalog, const char *text, struct assay
 
 void catalog_destroy(struct catalog **catalog)
 {
-    if (!*catalog)
-        return;
-    arena_destroy(&(*catalog)->arena);
-    json_decref((*catalog)->description);
-    free(*catalog);
+    struct catalog *self = *catalog;
     *catalog = NULL;
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->count; i++)
+        json_decref(self->workloads[i]->json);
+    free(self->workloads);
+    arena_destroy(&self->arena);
+    free(self);
 }
 
 size_t catalog_count(const struct catalog *catalog)
 {
-    return catalog->count;
+    return catalog->count + (catalog->base ? catalog_count(catalog->base) : 0);
 }
 
 const struct catalog_workload *catalog_at(const struct catalog *catalog, size_t index)
 {
-    return &catalog->workloads[index];
+    size_t before = catalog->base ? catalog_count(catalog->base) : 0;
+    return index < before ? catalog_at(catalog->base, index) : catalog->workloads[index - before];
+}
+
+const struct catalog_workload *catalog_look(const struct catalog *catalog, const char *name)
+{
+    for (size_t i = 0; i < catalog_count(catalog); i++)
+        if (strcmp(catalog_at(catalog, i)->name, name) == 0)
+            return catalog_at(catalog, i);
+    return NULL;
 }
 
 static void unknown_workload(const struct catalog *catalog, const char *name,
                              struct assay_error *error)
 {
     struct text text = {0};
-    const char **names = calloc(catalog->count + 1, sizeof(*names));
+    size_t count = catalog_count(catalog);
+    const char **names = calloc(count + 1, sizeof(*names));
     if (!names) {
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a list of names");
         return;
     }
-    for (size_t i = 0; i < catalog->count; i++)
-        names[i] = catalog->workloads[i].name;
+    for (size_t i = 0; i < count; i++)
+        names[i] = catalog_at(catalog, i)->name;
     text_add(&text, "there is no workload '");
     text_add_clean(&text, name);
     text_add(&text, "'");
-    const char *nearest = text_nearest(name, names, catalog->count);
+    const char *nearest = text_nearest(name, names, count);
     if (nearest)
         text_addf(&text, "; did you mean '%s'?", nearest);
     text_add(&text, nearest ? " There are " : "; there are ");
-    text_add_list(&text, names, catalog->count);
-    if (catalog->missing)
-        text_addf(&text, "; %s", catalog->missing);
+    text_add_list(&text, names, count);
+    const struct catalog *base = catalog;
+    while (base && !base->missing)
+        base = base->base;
+    if (base)
+        text_addf(&text, "; %s", base->missing);
     assay_fail(error, ASSAY_INVALID, "%s", text_string(&text));
     text_free(&text);
     free(names);
@@ -176,8 +219,8 @@ static void unknown_workload(const struct catalog *catalog, const char *name,
 
 long catalog_find(const struct catalog *catalog, const char *name, struct assay_error *error)
 {
-    for (size_t i = 0; i < catalog->count; i++)
-        if (strcmp(catalog->workloads[i].name, name) == 0)
+    for (size_t i = 0; i < catalog_count(catalog); i++)
+        if (strcmp(catalog_at(catalog, i)->name, name) == 0)
             return (long)i;
     unknown_workload(catalog, name, error);
     return -1;

@@ -37,9 +37,15 @@ struct catalog;
 struct catalog *catalog_create(json_t *description, struct assay_error *error);
 /* Goes into the message of catalog_find: what could not be loaded. Copied. */
 bool catalog_set_missing(struct catalog *catalog, const char *text, struct assay_error *error);
+/* A catalog of one's own: all of `base`, which must live as long, and what is added. */
+struct catalog *catalog_extend(const struct catalog *base, struct assay_error *error);
+/* Adds a workload, as describe mode tells it. Keeps a reference. */
+bool catalog_add(struct catalog *catalog, json_t *workload, struct assay_error *error);
 void catalog_destroy(struct catalog **catalog);
 size_t catalog_count(const struct catalog *catalog);
 const struct catalog_workload *catalog_at(const struct catalog *catalog, size_t index);
+/* The workload of that name, or NULL. */
+const struct catalog_workload *catalog_look(const struct catalog *catalog, const char *name);
 /* Index, or -1 with ASSAY_INVALID that names what there is and the nearest name. */
 long catalog_find(const struct catalog *catalog, const char *name, struct assay_error *error);
 

@@ -72,8 +72,9 @@ static bool workloads_add(struct registry *registry, const struct assay_plugin *
     return true;
 }
 
-const struct assay_plugin *registry_add(struct registry *registry, assay_plugin_entry *function,
-                                        const char *file, struct assay_error *error)
+const struct assay_plugin *registry_add_plugin(struct registry *registry,
+                                               const struct assay_plugin *given, const char *file,
+                                               struct assay_error *error)
 {
     size_t before = registry->count;
     const char *kept = file ? arena_copy(registry->arena, file) : NULL;
@@ -81,13 +82,25 @@ const struct assay_plugin *registry_add(struct registry *registry, assay_plugin_
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
         return NULL;
     }
-    const struct assay_plugin *given = function();
     const struct assay_plugin *plugin = registry_take(given, registry->arena, error);
     if (plugin && registry_check_plugin(plugin, error) &&
         workloads_add(registry, plugin, kept, error))
         return plugin;
     registry->count = before; /* all of a plugin, or nothing */
     return NULL;
+}
+
+const struct assay_plugin *registry_add(struct registry *registry, assay_plugin_entry *function,
+                                        const char *file, struct assay_error *error)
+{
+    return registry_add_plugin(registry, function(), file, error);
+}
+
+void registry_own(struct registry *registry, const char *workload, void *owner)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        if (strcmp(registry->entries[i].workload->name, workload) == 0)
+            memcpy(registry->entries[i].defaults, &owner, sizeof(owner));
 }
 
 struct registry *registry_create(assay_plugin_entry *const *plugins, struct assay_error *error)

@@ -23,6 +23,12 @@ struct registry *registry_create(assay_plugin_entry *const *plugins, struct assa
  * as long as the registry; NULL with error. */
 const struct assay_plugin *registry_add(struct registry *registry, assay_plugin_entry *function,
                                         const char *file, struct assay_error *error);
+/* The same for a plugin that is at hand, which must live as long as the registry. */
+const struct assay_plugin *registry_add_plugin(struct registry *registry,
+                                               const struct assay_plugin *given, const char *file,
+                                               struct assay_error *error);
+/* Every params struct of the workload starts with this pointer, which no option writes to. */
+void registry_own(struct registry *registry, const char *workload, void *owner);
 void registry_destroy(struct registry **registry);
 const struct assay_workload *registry_find(const struct registry *registry, const char *name);
 /* A params struct of the workload with every default in it; lives as long as the registry. */

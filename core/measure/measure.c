@@ -99,8 +99,8 @@ static void add_verification(struct member *member)
     if (member->model || !member->verified)
         return;
     struct text *out = &member->result->verification;
-    text_addf(out, "{\"verdict\":\"right\",\"checked_bytes\":%" PRIu64 ",\"error\":",
-              member->verification.checked_bytes);
+    text_addf(out, "{\"verdict\":\"%s\",\"checked_bytes\":%" PRIu64 ",\"error\":",
+              member->verification.nothing ? "none" : "right", member->verification.checked_bytes);
     if (member->verification.has_error)
         number_add(out, member->verification.error);
     else

@@ -69,6 +69,22 @@ static bool stage_add(struct serial *serial, const struct assay_stage *stage,
     return !device || stage_record(entry, params, error);
 }
 
+static bool reset_record(struct serial *serial, const struct serial_params *params,
+                         struct assay_error *error)
+{
+    if (!params->slot || !serial->device)
+        return assay_fail(error, ASSAY_INVALID, "'%s' has a reset, but no stage on a device",
+                          params->workload->name);
+    struct command_params create = {
+        .slot = params->slot, .name = "reset", .role = VULKAN_ROLE_COMPUTE};
+    serial->reset = command_create(&create, error);
+    if (!serial->reset)
+        return false;
+    if (!params->workload->reset(params->self, serial->reset, error))
+        return serial_hook_failed(params->workload->name, "reset", error);
+    return command_finish(serial->reset, error);
+}
+
 bool serial_prepare(struct serial *serial, const struct serial_params *params,
                     struct assay_error *error)
 {
@@ -81,9 +97,10 @@ bool serial_prepare(struct serial *serial, const struct serial_params *params,
         if (!stage_add(serial, stages[i], params, error))
             return false;
     }
-    return serial->count > 0 ||
-           assay_fail(error, ASSAY_INVALID, "'%s' has no stage with these parameters",
-                      params->workload->name);
+    if (serial->count == 0)
+        return assay_fail(error, ASSAY_INVALID, "'%s' has no stage with these parameters",
+                          params->workload->name);
+    return !params->workload->reset || reset_record(serial, params, error);
 }
 
 void serial_finish(struct serial *serial)
@@ -91,6 +108,7 @@ void serial_finish(struct serial *serial)
     repeat_finish(serial);
     for (unsigned i = 0; i < serial->count; i++)
         command_destroy(&serial->stages[i].command);
+    command_destroy(&serial->reset);
     serial->count = 0;
 }
 
@@ -171,6 +189,9 @@ bool serial_batch(struct serial *serial, struct serial_times *times, struct assa
 {
     times->submit_ns = times->device_ns = 0;
     times->cpu_ns = -1;
+    struct command_times untimed;
+    if (serial->reset && !command_execute(serial->reset, serial->clock, &untimed, error))
+        return false;
     bool cpu = cpu_wanted(serial);
     int64_t cpu_begin = cpu ? clock_process_cpu_ns() : 0;
     int64_t begin = clock_now(serial->clock);

@@ -29,6 +29,7 @@ struct serial {
     int64_t step_ns; /* of the clock, clock_step_ns */
     struct serial_stage stages[MEASURE_STAGES_MAX];
     unsigned count;
+    struct assay_command *reset;  /* replayed before each batch; NULL: none */
     bool device;                  /* some stage is a device stage */
     unsigned cpu_reads, cpu_skip; /* reads of the processor's time; batches until the next one */
 };

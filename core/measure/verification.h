@@ -13,6 +13,7 @@ struct assay_verification {
     uint64_t checked_bytes;
     double error; /* largest error over its bound */
     bool has_error;
+    bool nothing; /* the workload has no way to tell */
 };
 
 struct assay_metrics {

@@ -5,6 +5,7 @@
 
 #include "base/channel.h"
 #include "experiment/registry.h"
+#include "run/worker.h"
 #include "vulkan/device.h"
 #include "vulkan/shader.h"
 
@@ -22,6 +23,10 @@ struct session {
     struct registry *registry;
     struct session_plugin *plugins; /* opened; they stay so */
     size_t plugin_count;
+    const struct worker_scripts *scripts; /* or NULL */
+    void *script;                         /* what `scripts` made of the script, or NULL ... */
+    struct registry *script_registry;     /* ... and its workloads */
+    struct assay_error script_error;      /* why there is none, though one was handed over */
     bool validate;
     struct arena *arena;         /* of the search path */
     struct shader_search search; /* directories never NULL */

@@ -47,7 +47,10 @@ static bool job_set_params(struct job *job, const struct session *session, struc
     job->params = arena_alloc(arena, workload->params_size);
     if (!job->params)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for parameters");
-    memcpy(job->params, registry_defaults(session->registry, workload), workload->params_size);
+    const void *defaults = registry_defaults(session->registry, workload);
+    if (!defaults)
+        defaults = registry_defaults(session->script_registry, workload);
+    memcpy(job->params, defaults, workload->params_size);
     const char *name;
     json_t *given;
     json_object_foreach(json_object_get(job->request, "set"), name, given)
@@ -174,6 +177,12 @@ static bool job_find(struct job *job, struct session *session, struct assay_erro
     if (plugin && !session_load_plugin(session, plugin, error))
         return false;
     job->workload = registry_find(session->registry, name);
+    if (!job->workload && session->script_registry)
+        job->workload = registry_find(session->script_registry, name);
+    if (!job->workload && session->script_error.status != ASSAY_OK) {
+        *error = session->script_error;
+        return false;
+    }
     if (!job->workload)
         return assay_fail(error, ASSAY_INVALID, "the worker has no workload '%s'", name);
     if (*version && strcmp(version, job->workload->version) != 0)

@@ -15,6 +15,7 @@ struct supervisor_params {
     bool quick;
     int64_t deadline_ns; /* of a case; a pair group has so many times as much; 0: the plan's */
     const char *const *shader_directories; /* NULL-terminated; copied */
+    const json_t *script; /* what defines workloads (script/serve.h); copied; NULL: none */
 };
 
 struct supervisor;

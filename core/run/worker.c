@@ -67,6 +67,27 @@ static bool set_log(const char *path, struct assay_error *error)
     return ok || error_fail_errno(error, "cannot write to the workers' log '%s'", path);
 }
 
+static void drop_script(struct session *session)
+{
+    registry_destroy(&session->script_registry);
+    if (session->script)
+        session->scripts->unload(&session->script);
+    session->script_error = (struct assay_error){0};
+}
+
+/* A script that fails is told by its cases: it is theirs, not the worker's. */
+static void set_script(struct session *session, const json_t *script)
+{
+    static assay_plugin_entry *const none[] = {NULL};
+    struct assay_error *error = &session->script_error;
+    drop_script(session);
+    if (!script || json_is_null(script) || !session->scripts)
+        return;
+    session->script_registry = registry_create(none, error);
+    if (session->script_registry)
+        session->script = session->scripts->load(script, session->script_registry, error);
+}
+
 static bool configure(struct session *session, const json_t *request, struct assay_error *error)
 {
     bool validate = json_flag(request, "validate", false);
@@ -74,8 +95,11 @@ static bool configure(struct session *session, const json_t *request, struct ass
     if (open && validate != session->validate)
         return assay_fail(error, ASSAY_INTERNAL, "configure comes after the instance was made");
     session->validate = validate;
-    return set_search(session, json_object_get(request, "shaders"), error) &&
-           set_log(json_text(request, "log", NULL), error);
+    if (!set_search(session, json_object_get(request, "shaders"), error) ||
+        !set_log(json_text(request, "log", NULL), error))
+        return false;
+    set_script(session, json_object_get(request, "script"));
+    return true;
 }
 
 static json_t *answer_to(struct session *session, const char *ask, const json_t *request,
@@ -155,13 +179,14 @@ static bool session_serve(struct session *session, struct assay_error *error)
     return true;
 }
 
-int worker_main(void)
+int worker_main(const struct worker_scripts *scripts)
 {
     struct session *session = calloc(1, sizeof(*session));
     if (!session)
         return EXIT_FAILURE;
     /* A supervisor that is gone shows as a failed write. */
     signal(SIGPIPE, SIG_IGN);
+    session->scripts = scripts;
     struct assay_error error = {0};
     bool ok = session_start(session, &error) && session_serve(session, &error);
     if (!ok)
@@ -171,6 +196,7 @@ int worker_main(void)
     if (session->lost)
         _exit(ok ? EXIT_SUCCESS : EXIT_FAILURE);
     session_close_devices(session);
+    drop_script(session);
     registry_destroy(&session->registry);
     session_close_plugins(session);
     channel_destroy(&session->channel);

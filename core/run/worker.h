@@ -4,8 +4,18 @@
 #ifndef RUN_WORKER_H
 #define RUN_WORKER_H
 
-/* Serves requests from fd 3, answers on fd 4, until `quit` or the end of the pipe. Returns the
- * process's exit status. */
-int worker_main(void);
+#include "experiment/registry.h"
+
+/* Workloads that are written in a script. Who executes scripts is in a room that this one does not
+ * know. */
+struct worker_scripts {
+    /* Executes what `configure` handed over and adds its workloads. NULL with error. */
+    void *(*load)(const json_t *script, struct registry *registry, struct assay_error *error);
+    void (*unload)(void **loaded); /* after the registry is gone */
+};
+
+/* Serves requests from fd 3, answers on fd 4, until `quit` or the end of the pipe. `scripts`
+ * NULL: there are none. Returns the process's exit status. */
+int worker_main(const struct worker_scripts *scripts);
 
 #endif

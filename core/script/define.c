@@ -437,6 +437,12 @@ int define_experiment(lua_State *L)
 {
     struct script *script = script_of(L);
     struct definition definition = {0};
+    if (script->running)
+        script_fail(L,
+                    "assay.experiment belongs to the top level of the script, not into a function "
+                    "of a workload");
+    if (script->serving) /* a worker does not plan */
+        return 0;
     if (script->judging.judge)
         script_fail(L, "assay.experiment belongs to the top level of the script, not into check or "
                        "summary");

@@ -371,11 +371,11 @@ static void expansion_prepare(lua_State *L, struct expansion *expansion,
     struct script *script = script_of(L);
     struct assay_error error = {0};
     const char *name = source_string(L, definition, &definition->workload, index);
-    long workload = catalog_find(script->params.catalog, name, &error);
+    long workload = catalog_find(script->catalog, name, &error);
     if (workload < 0)
         script_raise(L, &error);
     *expansion = (struct expansion){.definition = definition};
-    expansion->workload = catalog_at(script->params.catalog, (size_t)workload);
+    expansion->workload = catalog_at(script->catalog, (size_t)workload);
     expansion->option_count = option_count(expansion->workload->options);
     size_t room = expansion->option_count + 1;
     expansion->slots = script_alloc(L, room * sizeof(*expansion->slots));

@@ -13,6 +13,8 @@
 struct chunk { /* the script or a module */
     char *path;
     char hash[HASH_HEX_BYTES];
+    const char *source; /* in the script's arena */
+    size_t length;
     char short_source[LUA_IDSIZE]; /* what Lua calls it in messages: cut when long */
 };
 
@@ -71,6 +73,15 @@ struct script {
     bool *set_used;                 /* by index of params.sets */
     const char *labels[MAX_LABELS]; /* of devices seen in records */
     size_t label_count;
+    struct catalog *catalog; /* what the caller gave, and the workloads of this script; NULL in a
+                                worker */
+    struct script_workload **workloads; /* assay.workload, assay.explore */
+    size_t workload_count;
+    unsigned running;         /* hooks of workloads that are in Lua */
+    bool serving, on_thread;  /* in a worker; there on the thread of host stages */
+    json_t *sent;             /* what the supervisor sent, in a worker */
+    const char *plugin;       /* name of the plugin folder that the script is of; NULL: none */
+    struct script_host *host; /* of host stages; NULL: not started */
     bool defining; /* inside assay.experiment; still true at the end when it failed unseen */
     struct assay_error raised; /* the last failure with a status that was raised as a Lua error */
     size_t view_bytes;         /* that views hold, outside of Lua's memory */
@@ -119,6 +130,10 @@ void *script_alloc(lua_State *L, size_t bytes);
 const char *script_copy(lua_State *L, const char *string);
 /* Pushes the text and frees it. */
 void script_push_text(lua_State *L, struct text *text);
+
+/* serve.c: the source of a module in a worker */
+bool serve_module(const struct script *script, const char *path, struct text *source,
+                  struct assay_error *error);
 
 /* sandbox.c: what a script may use */
 void sandbox_open(lua_State *L, bool trust);

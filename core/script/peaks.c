@@ -154,6 +154,9 @@ int peaks_ask(lua_State *L)
         script_fail(L,
                     "assay.peaks belongs to the top level of the script; what it gives is looked "
                     "at in check and summary");
+    if (script->running)
+        script_fail(L, "assay.peaks belongs to the top level of the script, not into a function of "
+                       "a workload");
     if (script->defining)
         script_fail(L, "assay.peaks cannot be called while an experiment is being defined");
     if (!lua_isnoneornil(L, 1) && lua_type(L, 1) != LUA_TSTRING)
@@ -164,8 +167,8 @@ int peaks_ask(lua_State *L)
         if (!device)
             luaL_error(L, "not enough memory");
     }
-    struct plan_experiment *experiment = peaks_define(L, device);
-    experiment->needs_peaks = true;
+    if (!script->serving) /* a worker does not plan */
+        peaks_define(L, device)->needs_peaks = true;
     struct peaks *peaks = lua_newuserdatauv(L, sizeof(*peaks), 0);
     *peaks = (struct peaks){.device = device};
     luaL_setmetatable(L, PEAKS);

@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "prelude.h" /* generated from prelude.lua */
 #include "script/device.h"
+#include "script/workload.h"
 
 #include <ctype.h>
 #include <lualib.h>
@@ -140,9 +141,11 @@ static void module_load(lua_State *L, const char *name, const char *path)
     const struct script_params *params = &script_of(L)->params;
     if (params->reads)
         params->reads(params->reads_user, path);
-    if (!os_is_file(path))
+    bool sent = json_object_get(script_of(L)->sent, "modules") != NULL;
+    if (!sent && !os_is_file(path))
         script_fail(L, "require '%s': there is no file %s", name, path);
-    bool good = os_file_read(path, MODULE_MAX_BYTES, &source, &error);
+    bool good = sent ? serve_module(script_of(L), path, &source, &error)
+                     : os_file_read(path, MODULE_MAX_BYTES, &source, &error);
     if (!good) {
         text_free(&source);
         script_raise(L, &error);
@@ -301,11 +304,10 @@ static int prelude_fail(lua_State *L)
 /* The table `assay`: what is C, then what prelude.lua adds. */
 static void open_assay(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"experiment", define_experiment},
-                                         {"option", option_declare},
-                                         {"peaks", peaks_ask},
-                                         {"quantity", quantity_new},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"experiment", define_experiment}, {"workload", workload_define},
+        {"option", option_declare},        {"peaks", peaks_ask},
+        {"quantity", quantity_new},        {NULL, NULL}};
     luaL_newlib(L, functions);
     device_functions_add(L);
     lua_pushliteral(L, ASSAY_VERSION);

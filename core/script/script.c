@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "script/inside.h"
 
+#include "script/host.h"
+
 #include "base/json.h"
 #include "base/os.h"
 
@@ -179,7 +181,10 @@ struct script *script_load(const struct script_params *params, struct assay_erro
     }
     if (!params_copy(script, params, error))
         goto fail;
-    script->plan = plan_create(params->catalog, params->seed, error);
+    script->catalog = catalog_extend(params->catalog, error);
+    if (!script->catalog)
+        goto fail;
+    script->plan = plan_create(script->catalog, params->seed, error);
     if (!script->plan)
         goto fail;
     if (params->device &&
@@ -199,8 +204,11 @@ void script_destroy(struct script **script)
 {
     if (!*script)
         return;
+    script_host_destroy(&(*script)->host);
     state_destroy(*script);
     plan_destroy(&(*script)->plan);
+    catalog_destroy(&(*script)->catalog);
+    json_decref((*script)->sent);
     json_decref((*script)->peaks);
     for (size_t i = 0; i < (*script)->option_count; i++)
         json_decref((*script)->options[i].value);

@@ -209,16 +209,20 @@ static void watchdog_fired(int signal_number)
     _exit(2);
 }
 
-static void watchdog_arm(struct script *script)
+static void watchdog_arm(const struct script *script)
 {
+    if (script->on_thread) /* the timer is the process's; the case's own deadline is left */
+        return;
     int64_t limit_us = script->params.deadline_ns / 1000 + script->params.deadline_ns / 4000;
     limit_us += 500000;
     struct itimerval timer = {.it_value = {limit_us / 1000000, limit_us % 1000000}};
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static void watchdog_disarm(void)
+static void watchdog_disarm(const struct script *script)
 {
+    if (script->on_thread)
+        return;
     struct itimerval timer = {0};
     setitimer(ITIMER_REAL, &timer, NULL);
 }
@@ -347,7 +351,7 @@ bool state_call(struct script *script, int arguments, bool *stopped, struct assa
     lua_sethook(L, limit_hook, LUA_MASKCOUNT, HOOK_INSTRUCTIONS);
     watchdog_arm(script);
     int status = lua_pcall(L, arguments, 0, base);
-    watchdog_disarm();
+    watchdog_disarm(script);
     bool stop = status != LUA_OK && lua_touserdata(L, -1) == (const void *)&stop_key;
     if (stopped)
         *stopped = stop;
@@ -371,8 +375,12 @@ static bool chunk_add(struct script *script, const char *path, const struct text
     struct chunk *chunk = &grown[script->chunk_count];
     memset(chunk, 0, sizeof(*chunk));
     chunk->path = arena_copy(script->arena, path);
-    if (!chunk->path)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a module's name");
+    char *copy = arena_alloc(script->arena, source->length + 1);
+    if (!chunk->path || !copy)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a module");
+    memcpy(copy, text_string(source), source->length);
+    chunk->source = copy;
+    chunk->length = source->length;
     struct hash128 hash = hash_bytes(text_string(source), source->length);
     hash_hex(&hash, chunk->hash);
     script->chunk_count++;
@@ -438,7 +446,8 @@ bool state_create(struct script *script, struct assay_error *error)
     if (!script->L)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a Lua state");
     *(struct script **)lua_getextraspace(script->L) = script;
-    watchdog_prepare(script);
+    if (!script->on_thread)
+        watchdog_prepare(script);
     lua_pushcfunction(script->L, state_open);
     return state_call(script, 0, NULL, error);
 }
@@ -449,7 +458,7 @@ void state_destroy(struct script *script)
         script->memory_limit = SIZE_MAX / 2;
         watchdog_arm(script); /* finalizers of the script's run without hooks */
         lua_close(script->L);
-        watchdog_disarm();
+        watchdog_disarm(script);
     }
     script->L = NULL;
     free(script->chunks);

@@ -8,6 +8,64 @@ local assay = {}
 ---The version of assay.
 assay.version = ""
 
+---A parameter: { name, default, unit }. The default gives the kind: a whole number, a real number, true or
+---false, a text, or an amount such as "4 MiB". The unit of a text may be "source": a shader file.
+---@class assay.Parameter
+---@field [1] string its name
+---@field [2] string | number | boolean | assay.Quantity its default
+---@field [3]? string its unit, or a word for people ("elements")
+---@field min? assay.Amount
+---@field max? assay.Amount
+---@field choices? string[] the texts that are allowed
+---@field help? string
+---@field items? boolean it is the number of items in a batch
+
+---An amount, or a function of the parameters that gives it: called once a case, never while measuring.
+---@alias assay.Cost assay.Amount | fun(p: table): assay.Amount
+
+---A stage: a name, and one of record, run and duration.
+---@class assay.StageDefinition
+---@field [1] string its name
+---@field record? fun(s: table, p: table, cmd: assay.Command) device work: recorded once, replayed for each sample
+---@field run? fun(s: table, p: table) host work, on a thread with a Lua state of its own
+---@field duration? assay.Cost a model: no work, time passes
+---@field queue? "transfer" | "compute" of device work; by the name unless given: upload... and download... are transfers
+---@field present? fun(p: table): boolean absent for some parameters
+---@field bytes? assay.Cost payload: rates use it
+---@field read? assay.Cost memory traffic, for floors
+---@field written? assay.Cost
+---@field flops? assay.Cost
+---@field flop_kind? "fp32" | "fp64" | "fp16" | "bf16" | "int8" | "int32" fp32 unless given
+---@field items? assay.Cost
+---@field upload? assay.Cost of the traffic, what goes from the host to the device
+---@field download? assay.Cost
+---@field in_place? boolean its work is another when it is done again at once, so it is never repeated to measure it
+---@field help? string
+
+---A metric of its own: { name, unit, help }.
+---@class assay.MetricDefinition
+---@field [1] string
+---@field [2] string
+---@field [3]? string
+
+---@class assay.WorkloadDefinition
+---@field name string
+---@field summary? string one line
+---@field version? string a part of each case's id; "1" unless given
+---@field params? assay.Parameter[] in the order of axes
+---@field stages assay.StageDefinition[] in the order of a batch
+---@field slot? fun(s: table, p: table) makes buffers and kernels on s.device and keeps them in s
+---@field verify? fun(s: table, p: table): assay.Comparison | boolean, ... comparisons, or true, or false and a reason
+---@field report? fun(s: table, p: table): table fills the metrics
+---@field metrics? assay.MetricDefinition[]
+---@field check? fun(p: table): boolean?, string? false and a reason: such parameters are an error
+---@field supported? fun(device: assay.SlotDevice?, p: table): boolean, string? false and a reason: the case is skipped
+---@field reset? fun(s: table, p: table, cmd: assay.Command) recorded once, replayed before each batch, not measured
+
+---Defines a workload of the script.
+---@param workload assay.WorkloadDefinition
+function assay.workload(workload) end
+
 ---A quantity: "256 MiB", "20 GB/s", "1.5 ms", "5 %", a plain number, or what assay.MiB(256) gives.
 ---@alias assay.Amount string | number | assay.Quantity
 

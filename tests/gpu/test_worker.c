@@ -306,7 +306,7 @@ static void devices_are_passed_on(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
-        return worker_main();
+        return worker_main(NULL);
     static struct fixture fixture;
     const int unable = fixture_open(&fixture);
     if (unable)

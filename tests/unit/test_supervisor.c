@@ -784,7 +784,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "no worker today\n");
             return 9;
         }
-        return answer ? bad_worker(answer) : worker_main();
+        return answer ? bad_worker(answer) : worker_main(NULL);
     }
     const struct CMUnitTest tests[] = {
         WITH_FIXTURE(describes_the_builtin_workloads),

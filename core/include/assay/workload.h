@@ -98,6 +98,10 @@ struct assay_workload {
      * looked at before: anew each time. */
     bool (*report)(void *self, struct assay_metrics *metrics, struct assay_error *error);
     void (*destroy)(void **self); /* Required. Accepts NULL and half-built objects */
+    /* Optional. Records what puts the slot back into the state that a batch starts from; it is
+     * replayed before each batch and not measured. Stages of such a workload are never repeated to
+     * measure them. */
+    bool (*reset)(void *self, struct assay_command *command, struct assay_error *error);
 };
 
 ASSAY_END_DECLARATIONS

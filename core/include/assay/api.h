@@ -31,7 +31,9 @@
 #define ASSAY_END_DECLARATIONS
 #endif
 
+/* Marks what the program exports; in a plugin, what it exports. */
 #define ASSAY_API __attribute__((visibility("default")))
+/* For the compiler: argument `text` is a format, and its arguments start at `first` (from 1). */
 #define ASSAY_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 #endif

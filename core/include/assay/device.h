@@ -12,6 +12,7 @@ ASSAY_BEGIN_DECLARATIONS
 struct assay_device;
 struct assay_slot;
 
+/* What not every device has. */
 enum assay_feature {
     ASSAY_FEATURE_FP16,        /* 16-bit float arithmetic and storage in shaders */
     ASSAY_FEATURE_FP64,        /* 64-bit float arithmetic */
@@ -46,13 +47,15 @@ ASSAY_API const struct assay_limits *assay_device_limits(const struct assay_devi
 /* False when absent; `*why_not` (if wanted) then says what is missing. Any thread. */
 ASSAY_API bool assay_device_has(const struct assay_device *device, enum assay_feature feature,
                                 const char **why_not);
-/* Name as the driver gives it, made valid UTF-8 without control characters. */
+/* Name as the driver gives it, made valid UTF-8 without control characters; valid as long as the
+ * device. Any thread. */
 ASSAY_API const char *assay_device_name(const struct assay_device *device);
 
-/* The slot's device; NULL for a workload of MODEL stages alone. */
+/* The slot's device, valid longer than the slot; NULL for a workload of MODEL stages alone. Any
+ * thread. */
 ASSAY_API struct assay_device *assay_slot_device(const struct assay_slot *slot);
-/* Seed of this slot: derived from the case's seed and the slot's index, so slots have distinct
- * inputs. */
+/* Seed of this slot, 64 random bits: derived from the case's seed and the slot's index, so slots
+ * have distinct inputs. Any thread. */
 ASSAY_API uint64_t assay_slot_seed(const struct assay_slot *slot);
 
 ASSAY_END_DECLARATIONS

@@ -9,6 +9,7 @@
 
 ASSAY_BEGIN_DECLARATIONS
 
+/* The first cause of a failure; decides the status of the case. */
 enum assay_status {
     ASSAY_OK,
     ASSAY_INVALID,     /* what the user asked for is wrong: a value, a name, a file */
@@ -31,12 +32,15 @@ enum assay_status {
 struct assay_error;
 
 /* Fills `error` unless it holds an earlier cause (NULL is allowed: the failure is then only
- * returned). `text` says what is wrong, what is allowed and what to do, without a trailing full
- * stop or newline. Always returns false, so that `return assay_fail(...)` reads well. */
+ * returned): the `status` becomes that of the case (never ASSAY_OK), with `source_file` and
+ * `source_line`, its line, kept for defects; all texts are copied. Any thread. `text` says what is
+ * wrong, what is allowed and what to do, without a trailing full stop or newline. Always returns
+ * false, so that `return assay_fail(...)` reads well. */
 ASSAY_API bool assay_error_set(struct assay_error *error, enum assay_status status,
                                const char *source_file, int source_line, const char *text, ...)
     ASSAY_PRINTF(5, 6);
 
+/* The same, from here. */
 #define assay_fail(error, status, ...)                                                             \
     assay_error_set((error), (status), __FILE__, __LINE__, __VA_ARGS__)
 

@@ -19,7 +19,7 @@ struct assay_plugin {
 
 /* The entry point: called once in a worker process, from its main thread, after the constructors of
  * the library. It must not touch Vulkan or start threads: a plugin is also loaded to be listed.
- * What it returns is checked; a NULL is an error. */
+ * What it returns is checked, and stays valid until the process ends; a NULL is an error. */
 typedef const struct assay_plugin *assay_plugin_entry(void);
 
 /* Begins the definition of the entry point:
@@ -31,6 +31,7 @@ typedef const struct assay_plugin *assay_plugin_entry(void);
 #else
 #define ASSAY_PLUGIN_SYMBOL(name) assay_plugin_get
 #endif
+/* Parts of ASSAY_PLUGIN_ENTRY. */
 #ifdef __cplusplus
 #define ASSAY_PLUGIN_LINKAGE extern "C"
 #else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A workload: what one batch of work is, as an ordered list of stages with typed parameters.
- * All hooks are called from one thread, in the worker process. */
+ * All hooks are called from one thread, in the worker process. Tables and their strings are
+ * constant: valid and unchanged until the process ends. */
 #ifndef ASSAY_WORKLOAD_H
 #define ASSAY_WORKLOAD_H
 
@@ -24,16 +25,17 @@ enum assay_number {
 
 /* What one execution of a stage does, by construction, not by measurement. */
 struct assay_cost {
-    uint64_t payload_bytes; /* what the user wanted moved: rates use it */
-    uint64_t read_bytes;    /* memory traffic, for floors */
-    uint64_t written_bytes;
-    uint64_t flops;
-    uint64_t items;
-    enum assay_number flop_kind;
-    uint64_t upload_bytes; /* of the traffic, what goes from the host to the device */
-    uint64_t download_bytes;
+    uint64_t payload_bytes;      /* what the user wanted moved: rates use it */
+    uint64_t read_bytes;         /* memory traffic, for floors */
+    uint64_t written_bytes;      /* the same */
+    uint64_t flops;              /* arithmetic operations; a multiply-add is two */
+    uint64_t items;              /* whatever the workload counts: images, requests */
+    enum assay_number flop_kind; /* of the flops; NONE: no floor by them */
+    uint64_t upload_bytes;       /* of the traffic, what goes from the host to the device */
+    uint64_t download_bytes;     /* and back */
 };
 
+/* Who does a stage's work. */
 enum assay_stage_kind {
     ASSAY_STAGE_HOST,     /* run() on a host thread */
     ASSAY_STAGE_TRANSFER, /* record(), on the transfer queue where there is one */
@@ -42,12 +44,13 @@ enum assay_stage_kind {
 };
 
 /* Hooks are told which stage is meant, so that several stages can share them; the pointer is the
- * one in the workload's table. */
+ * one in the workload's table. One that fails fills the error with any status (ASSAY_UNSUPPORTED:
+ * the case is a skip). */
 struct assay_stage {
-    size_t size;      /* sizeof(struct assay_stage) */
-    const char *name; /* a Lua identifier that is not reserved (docs/scripting.md) */
-    const char *help;
-    enum assay_stage_kind kind;
+    size_t size;                /* sizeof(struct assay_stage) */
+    const char *name;           /* a Lua identifier that is not reserved (docs/scripting.md) */
+    const char *help;           /* one line */
+    enum assay_stage_kind kind; /* decides which hooks count */
     bool (*present)(const struct assay_stage *stage,
                     const void *params); /* Optional: absent for some parameters */
     void (*cost)(const struct assay_stage *stage, const void *params,
@@ -67,17 +70,23 @@ struct assay_stage {
     bool in_place;
 };
 
+/* An extra metric of a workload; constant. */
 struct assay_metric_info {
     size_t size; /* sizeof(struct assay_metric_info) */
+    /* A Lua identifier that is not reserved; the unit of its values ("B/s", "ns", "1"); one line.
+     */
     const char *name, *unit, *help;
 };
 
+/* A hook that fails fills the error with any status: that is what becomes of the case
+ * (ASSAY_UNSUPPORTED: a skip). */
 struct assay_workload {
     size_t size; /* sizeof(struct assay_workload) */
+    /* A Lua identifier; as people write it, raised when figures change their meaning; one line. */
     const char *name, *version, *summary;
     const struct assay_option *const
-        *options; /* NULL-terminated; their order is the order of axes */
-    size_t params_size;
+        *options;       /* NULL-terminated; their order is the order of axes */
+    size_t params_size; /* of the params struct that the options' offsets are in, in bytes */
     const struct assay_stage *const
         *stages; /* NULL-terminated, in the order of a batch; at most 16 */
     const struct assay_metric_info *const *metrics; /* Optional: extras, NULL-terminated */

@@ -116,14 +116,26 @@ struct summary {
     const char *absent;
 };
 
-/* The step of the clock that the column was read from, where that is the host's. */
+/* The step of a stage's device time; of a repeated one its part, but times are whole ns. */
+static int64_t device_step(const struct serial_stage *stage)
+{
+    int64_t part = stage->repeat.count ? stage->step_ns / stage->repeat.count : stage->step_ns;
+    return part > 1 ? part : stage->step_ns > 0;
+}
+
+/* The step of the clock that the column was read from. */
 static int64_t column_step(const struct serial *serial, size_t column)
 {
+    int64_t sum = 0;
     if (column == COLUMN_TIME || column == COLUMN_SUBMIT)
         return serial->step_ns;
-    if (column < COLUMN_STAGES || (column - COLUMN_STAGES) % 2 != 0)
-        return 0;
-    return serial->stages[(column - COLUMN_STAGES) / 2].host_clock ? serial->step_ns : 0;
+    for (unsigned i = 0; column == COLUMN_DEVICE && i < serial->count; i++)
+        sum += serial->stages[i].step_ns;
+    if (column < COLUMN_STAGES)
+        return sum;
+    const struct serial_stage *stage = &serial->stages[(column - COLUMN_STAGES) / 2];
+    bool device = (column - COLUMN_STAGES) % 2 != 0 || !stage->host_clock;
+    return device ? device_step(stage) : serial->step_ns;
 }
 
 /* Values that are all the same step of the clock are not known to nothing. */

@@ -21,8 +21,8 @@ void samples_add_series(const struct samples *samples, const struct serial *seri
                         struct text *out);
 /* How many samples a record can hold: its line has a limited length. */
 unsigned samples_room(const struct serial *serial);
-/* All metrics but the workload's extras. The interval of a time that the host's clock gave is no
- * narrower than a step of that clock. */
+/* All metrics but the workload's extras. The interval of a time is no narrower than a step of the
+ * clock that gave it. */
 bool samples_metrics(const struct samples *samples, const struct serial *serial, double confidence,
                      struct metric_set *set, struct assay_error *error);
 /* Median end-to-end time in ns; -1 without. */

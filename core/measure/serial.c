@@ -2,6 +2,7 @@
 #include "measure/serial.h"
 
 #include "experiment/registry.h"
+#include "vulkan/slot.h"
 
 #include <string.h>
 
@@ -45,6 +46,8 @@ static bool stage_record(struct serial_stage *entry, const struct serial_params 
         return false;
     entry->device_time = command_has_timestamps(entry->command);
     entry->host_clock = !entry->device_time || command_touches_host(entry->command);
+    entry->step_ns = device_queue(params->slot->device->members[0], entry->role)->step_ns *
+                     (int64_t)command_submission_count(entry->command);
     return true;
 }
 

@@ -20,6 +20,7 @@ struct serial_stage {
     enum vulkan_role role;         /* device stages */
     bool host_clock;               /* its time is host time, else device time */
     bool device_time;              /* device time can be had */
+    int64_t step_ns;               /* of a batch's device time: a step of each timestamp pair */
     struct repeat repeat;
 };
 

@@ -7,6 +7,7 @@
 #include "vulkan/queue.h"
 #include "vulkan/staging.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,7 @@ static bool create_queue(struct vulkan_device *member, uint32_t at, const struct
     queue->index = plan->queues[at].index;
     queue->empty_region_ns = -1;
     queue->tick_ns = (double)member->physical->properties.limits.timestampPeriod;
+    queue->step_ns = queue->tick_ns > 1 ? (int64_t)ceil(queue->tick_ns) : 1;
     /* Queries are reset by the host alone, since a transfer queue cannot. */
     if (host_query_reset && queue->tick_ns > 0)
         queue->timestamp_bits = member->physical->queue_families[queue->family].timestampValidBits;

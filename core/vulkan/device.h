@@ -24,6 +24,8 @@ struct vulkan_queue {
     uint32_t family, index;
     uint32_t timestamp_bits; /* 0: no timestamps on this queue, or no host reset of queries */
     double tick_ns;          /* timestampPeriod */
+    int64_t step_ns; /* between two values that its timestamps can have, at least 1; measured with
+                        empty_region_ns, before that the period */
     VkCommandPool pool;      /* for the one thread that records */
     int64_t empty_region_ns; /* median device time between two timestamps with nothing between; -1:
                                 not measured or no timestamps */

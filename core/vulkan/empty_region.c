@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What two timestamps with nothing between cost, queue by queue. */
+/* What two timestamps with nothing between cost, and their step, queue by queue. */
 #include "vulkan/queue.h"
 #include "vulkan/timer.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#define RUNS 31 /* the first is not counted: drivers set up at the first submit */
+#define STEP_MOST_NS 1e6 /* more is no step of a clock: all timestamps were the same, or two */
+#define RUNS 31          /* the first is not counted: drivers set up at the first submit */
 
 struct probe {
     struct assay_device *device;
@@ -14,6 +16,8 @@ struct probe {
     VkQueryPool queries;
     VkCommandBuffer commands;
     VkFence fence;
+    uint64_t first, step; /* ticks: of the first timestamp, what all distances from it share */
+    bool seen;
 };
 
 static bool create(struct probe *probe, struct assay_error *error)
@@ -79,6 +83,27 @@ static bool record(struct probe *probe, struct assay_error *error)
     return true;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Some devices count ticks in steps of many. */
+static void watch(struct probe *probe, const uint64_t stamps[2])
+{
+    if (!probe->seen)
+        probe->first = stamps[0];
+    probe->seen = true;
+    for (int i = 0; i < 2; i++)
+        probe->step = common_divisor(
+            probe->step, timer_ticks(probe->first, stamps[i], probe->queue->timestamp_bits));
+}
+
 static bool sample(struct probe *probe, int64_t *ns, struct assay_error *error)
 {
     struct vulkan_device *member = probe->member;
@@ -93,6 +118,7 @@ static bool sample(struct probe *probe, int64_t *ns, struct assay_error *error)
         VK_QUERY_RESULT_64_BIT);
     if (result != VK_SUCCESS)
         return device_fail(probe->device, result, "vkGetQueryPoolResults", error);
+    watch(probe, stamps);
     *ns = timer_ns(timer_ticks(stamps[0], stamps[1], probe->queue->timestamp_bits),
                    probe->queue->tick_ns);
     return true;
@@ -114,6 +140,9 @@ static bool measure(struct probe *probe, struct assay_error *error)
             return false;
     qsort(ns + 1, RUNS - 1, sizeof(ns[0]), compare);
     probe->queue->empty_region_ns = ns[1 + (RUNS - 1) / 2];
+    double step_ns = ceil((double)probe->step * probe->queue->tick_ns);
+    if (step_ns >= 1 && step_ns < STEP_MOST_NS)
+        probe->queue->step_ns = (int64_t)step_ns;
     return true;
 }
 

@@ -90,6 +90,7 @@ static void empty_regions(void **state)
         const struct vulkan_queue *queue = &member->queues[i];
         assert_true(queue->timestamp_bits == 0 ? queue->empty_region_ns == -1
                                                : queue->empty_region_ns >= 0);
+        assert_in_range(queue->step_ns, 1, 1000000);
     }
     json_t *record = device_record(device), *used;
     size_t role;

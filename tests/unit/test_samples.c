@@ -50,10 +50,18 @@ static void no_finer_than_the_clock(void **state)
     expect_ns(&metric, 40, 20, 60);
     interval_of(&serial, 5000, "map.time", &metric);
     expect_ns(&metric, 5000, 4980, 5020);
-    /* A device's timestamps have a step of their own. */
+    /* A device's timestamps have a step of their own; of 20 repeats each has a 20th of it, of 200
+     * a whole ns. */
     serial.stages[0].host_clock = false;
-    interval_of(&serial, 40, "map.time", &metric);
-    expect_ns(&metric, 40, 40, 40);
+    serial.stages[0].step_ns = 80;
+    interval_of(&serial, 400, "map.time", &metric);
+    expect_ns(&metric, 400, 360, 440);
+    serial.stages[0].repeat.count = 20;
+    interval_of(&serial, 400, "map.time", &metric);
+    expect_ns(&metric, 400, 398, 402);
+    serial.stages[0].repeat.count = 200;
+    interval_of(&serial, 400, "map.time", &metric);
+    expect_ns(&metric, 400, 399.5, 400.5);
 }
 
 static void simulated_times_are_exact(void **state)

@@ -2,6 +2,7 @@
 #include "report/view.h"
 
 #include "base/json.h"
+#include "stats/ratio.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +272,33 @@ static void add_run_options(const json_t *run, struct text *out)
             text_addf(out, " --%s", flags[f]);
 }
 
+static void add_share(struct text *out, const char *option, double share)
+{
+    text_addf(out, " --%s ", option);
+    number_add(out, share);
+}
+
+/* Bounds from outside the script. */
+static void add_outside(const json_t *policy, struct text *out)
+{
+    const json_t *baseline = json_object_get(policy, "baseline");
+    const char *paths[] = {json_text(json_object_get(policy, "thresholds"), "path", NULL),
+                           json_text(baseline, "path", NULL)};
+    static const char *const options[] = {"thresholds", "baseline"};
+    for (size_t i = 0; i < 2; i++) {
+        if (!paths[i])
+            continue;
+        text_addf(out, " --%s", options[i]);
+        add_word(out, paths[i]);
+    }
+    double margin = json_number(baseline, "margin", RATIO_MARGIN);
+    double noise = json_number(baseline, "noise", 0);
+    if (margin != RATIO_MARGIN)
+        add_share(out, "margin", margin);
+    if (noise > 0)
+        add_share(out, "noise", noise);
+}
+
 void view_add_command(const struct view *view, const json_t *record, const char *experiment,
                       const char *script, struct text *out)
 {
@@ -291,6 +319,7 @@ void view_add_command(const struct view *view, const json_t *record, const char 
     }
     text_addf(out, " --seed %lld", (long long)json_whole(view->run, "seed", 0));
     add_run_options(view->run, out);
+    add_outside(json_object_get(view->end, "policy"), out);
 }
 
 const char *view_device(const json_t *record)

@@ -14,6 +14,7 @@ struct judge {
     struct journal_writer *out; /* or NULL */
     struct judge_counts *counts;
     int64_t number;
+    bool only_peaks;                /* are asked for */
     struct text line;               /* reused */
     const struct plan_case **items; /* of a group; reused */
     json_t **records;
@@ -149,6 +150,7 @@ static bool record_take(struct judge *judge, const struct plan_case *item,
     const char *status = json_text(*record, "status", "error");
     if (strcmp(status, "done") == 0) {
         judge->counts->done++;
+        judge->counts->yardsticks += is_peaks && !judge->only_peaks;
     } else if (strcmp(status, "skipped") == 0) {
         judge->counts->skipped += !is_peaks; /* the peak is absent, with the reason */
     } else {
@@ -293,6 +295,14 @@ static bool any_selected(const struct plan *plan, const struct plan_experiment *
     return false;
 }
 
+static bool only_peaks(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->experiment_count; i++)
+        if (!plan->experiments[i].is_peaks && any_selected(plan, &plan->experiments[i]))
+            return false;
+    return true;
+}
+
 static bool judge_all(struct judge *judge, const struct plan *plan, struct journal_reader *reader,
                       const struct judge_script *script, struct assay_error *error)
 {
@@ -314,6 +324,7 @@ bool judge_run(const struct plan *plan, struct journal_reader *reader,
     *counts = (struct judge_counts){0};
     struct judge judge = {
         .plan = plan, .out = out, .counts = counts, .number = judge_number(reader)};
+    judge.only_peaks = only_peaks(plan);
     bool good = judge_all(&judge, plan, reader, script, error);
     text_free(&judge.line);
     free(judge.items);
@@ -327,7 +338,7 @@ int judge_exit_status(const struct judge_counts *counts, const struct judge_poli
                   (counts->skipped > 0 || counts->not_judged > 0 || counts->missing > 0);
     if (counts->script_errors > 0)
         return 2;
-    if (counts->done == 0 && counts->errors == 0)
+    if (counts->done == counts->yardsticks && counts->errors == 0)
         return 5;
     if (counts->errors > 0)
         return 4;

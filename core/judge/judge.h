@@ -63,6 +63,7 @@ struct judge_counts {
     size_t passed, failed, inconclusive, not_judged; /* bounds */
     size_t missing;                                  /* selected cases without a record */
     size_t script_errors; /* among errors: cases of status "script error" */
+    size_t yardsticks;    /* among done: peaks that were measured beside other cases */
 };
 
 /* A case whose time lies clearly under its floor (judge/floor.h), where the journal has the peaks
@@ -88,8 +89,8 @@ const char *const *judge_members(bool peaks);
  */
 int64_t judge_number(struct journal_reader *reader);
 
-/* Exit status: the first that applies of 2 (script_errors), 5 (no case done or in error), 4, 1, 3,
- * 0. no_skip: skips and bounds not judged count as failed bounds. */
+/* Exit status: the first that applies of 2 (script_errors), 5 (no case done but yardsticks,
+ * none in error), 4, 1, 3, 0. no_skip: skips and bounds not judged count as failed bounds. */
 struct judge_policy {
     bool no_skip;
     int inconclusive; /* 3, or 0 / 1 for --inconclusive pass / fail */

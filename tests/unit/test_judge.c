@@ -237,6 +237,10 @@ static void exit_status_in_order(void **state)
     counts.errors = 0;
     counts.skipped = 3;
     assert_int_equal(judge_exit_status(&counts, &policy), 5);
+    counts.done = counts.yardsticks = 30; /* measured for nothing */
+    assert_int_equal(judge_exit_status(&counts, &policy), 5);
+    counts.done++;
+    assert_int_equal(judge_exit_status(&counts, &policy), 1);
     counts.errors = counts.script_errors = 1;
     assert_int_equal(judge_exit_status(&counts, &policy), 2);
 }

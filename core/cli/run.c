@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/failure.h"
 #include "cli/judgement.h"
+#include "cli/noise_notes.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/record.h"
@@ -177,6 +178,7 @@ static bool choose_devices(struct run *run, struct assay_error *error)
 {
     struct plan *plan = script_plan(run->script);
     struct text said = {0}, unserved = {0};
+    struct judge_script closures;
     bool only_cpu = false;
     if (!selection_needs_device(plan))
         return true;
@@ -194,6 +196,8 @@ static bool choose_devices(struct run *run, struct assay_error *error)
     if (good) {
         fputs(text_string(&said), stderr);
         selection_fit_peaks(plan, run->found);
+        script_judge(run->script, &closures);
+        noise_point_out(plan, run->found, &run->outside, &run->choices->output, &closures);
     }
     text_free(&said);
     text_free(&unserved);

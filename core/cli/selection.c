@@ -150,3 +150,29 @@ bool selection_resolve(const struct plan *plan, const json_t *found, struct text
     arguments_list_free(&list);
     return good;
 }
+
+json_t *selection_devices(const struct plan *plan, const json_t *found)
+{
+    const json_t *inventory = json_object_get(found, "devices");
+    json_t *devices = json_array();
+    struct arguments_list list = {0};
+    struct assay_error ignored = {0}; /* selection_resolve has said it */
+    for (size_t i = 0; i < plan->case_count; i++) {
+        const struct plan_case *item = &plan->cases[i];
+        const char *selector = item->device ? item->device : plan->device;
+        size_t index;
+        bool known = false;
+        if (!item->selected || item->workload->model || seen(&list, selector))
+            continue;
+        if (!arguments_list_add(&list, selector ? selector : "", &ignored) ||
+            !vulkan_select(inventory, selector && *selector ? selector : NULL, &index, &ignored))
+            continue;
+        json_t *device = json_array_get(inventory, index);
+        for (size_t k = 0; k < json_array_size(devices); k++)
+            known = known || json_array_get(devices, k) == device;
+        if (!known)
+            json_array_append(devices, device);
+    }
+    arguments_list_free(&list);
+    return devices;
+}

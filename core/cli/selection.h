@@ -15,6 +15,9 @@ bool selection_resolve(const struct plan *plan, const json_t *found, struct text
                        bool *only_cpu, struct assay_error *error);
 /* Leaves of the cases that measure peaks those that suit the class of their device. */
 void selection_fit_peaks(struct plan *plan, const json_t *found);
+/* The devices that selected cases of the plan get, each once, as the inventory has them. New
+ * reference. */
+json_t *selection_devices(const struct plan *plan, const json_t *found);
 /* Adds a line for each GPU on the PCI bus that no Vulkan driver serves, each with `prefix` in
  * front; one line when the bus cannot be read. Returns how many. */
 size_t selection_add_unserved(const json_t *found, const char *prefix, struct text *out);

@@ -13,6 +13,8 @@ struct judge {
     const struct plan *plan;
     struct journal_writer *out; /* or NULL */
     struct judge_counts *counts;
+    void (*each)(void *user, const struct judge_verdict *verdict); /* of a preview, or NULL */
+    void *user;
     int64_t number;
     bool only_peaks;                /* are asked for */
     struct text line;               /* reused */
@@ -105,6 +107,8 @@ static bool append(struct judge *judge, const struct judge_verdict *verdict,
 
 bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct assay_error *error)
 {
+    if (judge->each)
+        judge->each(judge->user, verdict);
     switch (verdict->verdict) {
     case VERDICT_PASS:
         judge->counts->passed++;
@@ -285,6 +289,28 @@ bool judge_look(const struct judge_group *group, const struct judge_script *scri
     struct assay_error ignored = {0}; /* said by the final judgement */
     return script->check(script->user, group->items[0]->experiment, group, &judge, &ignored) &&
            outside_judge(&judge, group, script->outside, &ignored) && counts.inconclusive > 0;
+}
+
+void judge_preview(const struct plan *plan, uint32_t group, const struct judge_script *script,
+                   void (*each)(void *user, const struct judge_verdict *verdict), void *user)
+{
+    struct judge_counts counts = {0};
+    struct judge judge = {.counts = &counts, .each = each, .user = user};
+    struct assay_error ignored = {0};
+    const struct plan_case *item = plan_group_first(plan, group);
+    uint32_t experiment = item->experiment;
+    size_t count = 0;
+    if (group_room(&judge, plan->groups[group].count, &ignored)) {
+        for (; item; item = plan_group_next(plan, item), count++) {
+            judge.items[count] = item;
+            judge.records[count] = NULL;
+        }
+        struct judge_group nothing = {
+            .items = judge.items, .records = judge.records, .count = count};
+        script->check(script->user, experiment, &nothing, &judge, &ignored);
+    }
+    free(judge.items);
+    free(judge.records);
 }
 
 static bool any_selected(const struct plan *plan, const struct plan_experiment *experiment)

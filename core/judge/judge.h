@@ -19,6 +19,7 @@ struct judge_verdict {
     const char *bound; /* name */
     const char *message;
     const struct metric *metric; /* NULL for is_true and series */
+    const struct bound *limits;  /* what the metric was held against; NULL without one */
 };
 
 /* What the closures talk to. */
@@ -81,6 +82,12 @@ bool judge_run(const struct plan *plan, struct journal_reader *reader,
  * so that more samples may help. `group->records` are provisional. False when the check fails: the
  * final judgement will say how. */
 bool judge_look(const struct judge_group *group, const struct judge_script *script);
+
+/* Runs the check of a group that is still to be measured, so all of its metrics are absent: what
+ * it will ask for, as far as it asks before it sees anything. `each` gets one bound at a time. What
+ * goes wrong in the check is left to the judgement. */
+void judge_preview(const struct plan *plan, uint32_t group, const struct judge_script *script,
+                   void (*each)(void *user, const struct judge_verdict *verdict), void *user);
 
 /* The members of a case record that closures see; NULL-terminated. */
 const char *const *judge_members(bool peaks);

@@ -419,6 +419,24 @@ static bool entry_fits(const struct entry *entry, const json_t *device)
     return good;
 }
 
+bool thresholds_tightest(const struct thresholds *self, const json_t *device, double *tolerance,
+                         int *line)
+{
+    bool found = false;
+    for (size_t e = 0; e < self->entry_count; e++) {
+        const struct entry *entry = &self->entries[e];
+        for (size_t i = 0; i < entry->bound_count && entry_fits(entry, device); i++) {
+            const struct threshold *bound = &entry->bounds[i];
+            if (bound->kind != BOUND_NEAR || (found && bound->tolerance >= *tolerance))
+                continue;
+            found = true;
+            *tolerance = bound->tolerance;
+            *line = bound->line;
+        }
+    }
+    return found;
+}
+
 /* Whether the parameters that ran, defaults included, are those of `where`. */
 static bool where_fits(const struct thresholds *self, const struct threshold *bound,
                        const struct plan_case *item, const json_t *record, struct arena *scratch)

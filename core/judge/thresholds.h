@@ -15,6 +15,10 @@ struct thresholds *thresholds_read(const char *path, const struct plan *plan,
 void thresholds_destroy(struct thresholds **thresholds);
 /* Verdicts of the bound "threshold". A case on a device that no entry fits is not judged. */
 struct judge_outside thresholds_outside(struct thresholds *thresholds);
+/* The smallest tolerance of a `near` that is for this device, and its line. False: there is none.
+ */
+bool thresholds_tightest(const struct thresholds *thresholds, const json_t *device,
+                         double *tolerance, int *line);
 /* {"path", "hash"}. New reference. */
 json_t *thresholds_record(const struct thresholds *thresholds);
 

@@ -72,10 +72,10 @@ void expect_finish(lua_State *L)
     lua_error(L);
 }
 
-/* Hands over the verdict. `body` is freed. */
+/* Hands over the verdict. `body` is freed. limits: NULL where no figure is judged. */
 static int verdict_give(lua_State *L, struct expectation *expectation, enum bound_kind kind,
                         enum verdict verdict, struct text *body, const struct value_metric *about,
-                        bool with_metric)
+                        const struct bound *limits)
 {
     struct script *script = script_of(L);
     struct judging *judging = &script->judging;
@@ -112,7 +112,8 @@ static int verdict_give(lua_State *L, struct expectation *expectation, enum boun
                                 .line = line,
                                 .bound = bound_name(kind),
                                 .message = text_string(&message),
-                                .metric = with_metric ? &about->metric : NULL};
+                                .metric = limits ? &about->metric : NULL,
+                                .limits = limits};
     bool good = judge_add(judging->judge, &out, &error);
     text_free(&message);
     if (!good)
@@ -166,7 +167,7 @@ static int judge_figure(lua_State *L, struct bound *bound, const struct value_me
     enum verdict verdict = bound_judge(bound, &value->metric);
     bound_add_message(&body, bound, &value->metric, verdict);
     return verdict_give(L, luaL_checkudata(L, 1, EXPECTATION), bound->kind, verdict, &body, value,
-                        true);
+                        bound);
 }
 
 /* The ratio (or difference) of what expect() got and the metric at index 2, as one; it stays on the
@@ -224,7 +225,7 @@ static int equals_word(lua_State *L, struct expectation *expectation, bool same)
     text_add_clean(&body, luaL_tolstring(L, 2, NULL));
     text_add(&body, "'");
     return verdict_give(L, expectation, BOUND_EQUALS, same ? VERDICT_PASS : VERDICT_FAIL, &body,
-                        NULL, false);
+                        NULL, NULL);
 }
 
 static int expect_equals(lua_State *L)
@@ -339,7 +340,7 @@ static int expect_is_true(lua_State *L)
     bool good = lua_toboolean(L, -1);
     text_add(&body, good ? "value is true" : "value is false, but true is wanted");
     return verdict_give(L, expectation, BOUND_IS_TRUE, good ? VERDICT_PASS : VERDICT_FAIL, &body,
-                        NULL, false);
+                        NULL, NULL);
 }
 
 struct member { /* of a series, in the order of a parameter */
@@ -484,8 +485,9 @@ static int over_series(lua_State *L, enum bound_kind kind)
     series_message(L, &body, series, members, metrics, step, kind, verdict, name);
     struct value_metric reason = {
         .metric = {.name = series->name, .dimension = series->dimension, .absent = too_few}};
+    struct bound steps = {.kind = kind};
     return verdict_give(L, expectation, kind, verdict, &body, &reason,
-                        verdict == VERDICT_NOT_JUDGED);
+                        verdict == VERDICT_NOT_JUDGED ? &steps : NULL);
 }
 
 static int expect_increasing(lua_State *L)

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/arguments.h"
+#include "cli/choices.h"
+#include "cli/cli.h"
+#include "cli/noise_store.h"
+#include "cli/selection.h"
+#include "cli/session.h"
+
+#include "base/json.h"
+#include "base/os.h"
+#include "result/journal.h"
+#include "stats/noise.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_BUDGET_NS INT64_C(5000000000)
+#define LEAST_BUDGET_NS INT64_C(100000000)
+#define SHARE_MOST 10 /* what is worse is not worth a figure */
+#define NEVER 1e-9    /* a target that sampling does not reach: it uses its budget up */
+
+/* What runs unless the command line says otherwise: within the device, so that the host's caches do
+ * not matter. */
+static const char default_workload[] = "copy";
+static const char *const default_sets[] = {"direction=device", "bytes=16MiB"};
+
+struct noise_choices {
+    const char *workload, *device;
+    struct arguments_list sets, plugins;
+    int64_t budget_ns, seed;
+    double margin;
+    bool json, forget;
+};
+
+struct figures {
+    struct noise paired, unpaired;
+    struct stats_ratio ratio;
+    bool has_paired;
+    double between, within, least, most; /* medians of the runs, s */
+    double paired_s;                     /* what the turns took together */
+};
+
+struct job {
+    const struct noise_choices *choices;
+    struct session session;
+    struct plan *plan;
+    json_t *found;
+    char directory[64];
+    struct text path;
+    struct journal_reader *reader;
+    struct figures figures;
+    json_t *device; /* of the first record */
+};
+
+static volatile int interrupted;
+
+static void interrupt(int signal_number)
+{
+    interrupted = signal_number;
+}
+
+static bool take(void *user, const char *name, const char *value, struct assay_error *error)
+{
+    struct noise_choices *choices = user;
+    if (strcmp(name, "budget") == 0)
+        return arguments_time(name, value, &choices->budget_ns, error) &&
+               (choices->budget_ns >= LEAST_BUDGET_NS ||
+                assay_fail(error, ASSAY_INVALID, "--budget: at least 100 ms are wanted, not %s",
+                           value));
+    if (strcmp(name, "margin") == 0)
+        return arguments_share(name, value, 0.99, &choices->margin, error);
+    if (strcmp(name, "seed") == 0)
+        return arguments_whole(name, value, 0, INT64_MAX, &choices->seed, error);
+    if (strcmp(name, "set") == 0)
+        return arguments_pair(name, value, error) &&
+               arguments_list_add(&choices->sets, value, error);
+    if (strcmp(name, "plugin") == 0)
+        return arguments_list_add(&choices->plugins, value, error);
+    if (strcmp(name, "workload") == 0)
+        choices->workload = value;
+    else if (strcmp(name, "device") == 0)
+        choices->device = value;
+    else if (strcmp(name, "json") == 0)
+        choices->json = true;
+    else
+        choices->forget = true;
+    return true;
+}
+
+/* NAME=VALUE into the setting of the option; later ones replace earlier ones. */
+static bool add_set(struct job *job, const struct catalog_workload *workload, const char *pair,
+                    struct plan_setting *settings, bool *there, struct assay_error *error)
+{
+    const char *value = strchr(pair, '=');
+    char *name = arena_printf(job->plan->arena, "%.*s", (int)(value - pair), pair);
+    int index = name ? option_find(workload->options, name) : -1;
+    if (!name)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a parameter");
+    if (index < 0)
+        return option_unknown(workload->options, workload->name, name, error);
+    settings[index].option = (uint32_t)index;
+    there[index] = true;
+    return option_parse(workload->options[index], value + 1, job->plan->arena,
+                        &settings[index].value, error);
+}
+
+/* The parameters in the order of the workload's table. */
+static bool read_sets(struct job *job, const struct catalog_workload *workload,
+                      struct plan_case *item, struct assay_error *error)
+{
+    size_t count = option_count(workload->options), kept = 0;
+    struct plan_setting *settings = arena_alloc(job->plan->arena, (count + 1) * sizeof(*settings));
+    bool *there = arena_alloc(job->plan->arena, count + 1);
+    if (!settings || !there)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the parameters");
+    bool usual = !job->choices->workload || strcmp(job->choices->workload, default_workload) == 0;
+    for (size_t i = 0; usual && i < sizeof(default_sets) / sizeof(default_sets[0]); i++)
+        if (!add_set(job, workload, default_sets[i], settings, there, error))
+            return false;
+    for (size_t i = 0; i < job->choices->sets.count; i++)
+        if (!add_set(job, workload, job->choices->sets.items[i], settings, there, error))
+            return false;
+    for (size_t i = 0; i < count; i++)
+        if (there[i])
+            settings[kept++] = settings[i];
+    item->settings = settings;
+    item->setting_count = (uint32_t)kept;
+    return true;
+}
+
+static bool add_replicas(struct job *job, const char *name, const char *pair, unsigned count,
+                         int64_t budget_ns, struct plan_case *item, struct assay_error *error)
+{
+    struct plan_experiment experiment = {.name = name,
+                                         .script = "assay noise",
+                                         .line = 1,
+                                         .pair = pair,
+                                         .measure = {.target = NEVER, .budget_ns = budget_ns}};
+    if (!plan_add_experiment(job->plan, &experiment, error))
+        return false;
+    for (item->replica = 0; item->replica < count; item->replica++)
+        if (!plan_add_case(job->plan, item, error))
+            return false;
+    return true;
+}
+
+/* Half of the budget for turns of two replicas, half for whole runs one after the other. */
+static bool make_plan(struct job *job, struct assay_error *error)
+{
+    const char *name = job->choices->workload ? job->choices->workload : default_workload;
+    struct plan_case item = {0};
+    job->plan = plan_create(job->session.catalog, (uint64_t)job->choices->seed, error);
+    if (!job->plan)
+        return false;
+    long index = catalog_find(job->session.catalog, name, error);
+    if (index < 0)
+        return false;
+    item.workload = catalog_at(job->session.catalog, (size_t)index);
+    job->plan->device = job->choices->device; /* outlives the plan */
+    int64_t half = job->choices->budget_ns / 2;
+    return read_sets(job, item.workload, &item, error) &&
+           add_replicas(job, "paired", "replica", 2, half / 2, &item, error) &&
+           add_replicas(job, "unpaired", NULL, NOISE_RUNS, half / NOISE_RUNS, &item, error);
+}
+
+static bool choose_device(struct job *job, struct assay_error *error)
+{
+    struct text said = {0};
+    bool only_cpu;
+    if (!selection_needs_device(job->plan))
+        return true;
+    job->found = supervisor_devices(job->session.supervisor, error);
+    bool good = job->found && selection_resolve(job->plan, job->found, &said, &only_cpu, error);
+    text_free(&said);
+    return good;
+}
+
+/* Records go through a journal, as those of every run, but one that does not stay. */
+static bool measure(struct job *job, struct assay_error *error)
+{
+    const char *parent = getenv("TMPDIR");
+    int length = snprintf(job->directory, sizeof(job->directory), "%s/assay-XXXXXX",
+                          parent && *parent ? parent : "/tmp");
+    if (length < 0 || (size_t)length >= sizeof(job->directory) || !mkdtemp(job->directory)) {
+        error_fail_errno(error, "cannot make a directory for the samples in %s",
+                         parent && *parent ? parent : "/tmp");
+        job->directory[0] = '\0';
+        return false;
+    }
+    os_path_join(&job->path, job->directory, "journal.jsonl");
+    struct journal_writer *writer = journal_create(text_string(&job->path), error);
+    json_t *run = json_pack("{s:s, s:i}", "kind", "run", "format", JOURNAL_FORMAT);
+    struct supervisor_events events = {0};
+    bool good = writer && journal_append_json(writer, run, error) &&
+                supervisor_run(job->session.supervisor, job->plan, writer, &events, &interrupted,
+                               error);
+    json_decref(run);
+    journal_writer_destroy(&writer);
+    job->reader = good ? journal_read(text_string(&job->path), error) : NULL;
+    return job->reader != NULL;
+}
+
+/* The end-to-end times of a case; to be freed. */
+static double *times_of(struct job *job, size_t at, size_t *count, struct assay_error *error)
+{
+    const struct plan_case *item = &job->plan->cases[at];
+    long index = journal_case_find(job->reader, &item->id);
+    json_t *record = index < 0 ? NULL : journal_case(job->reader, (size_t)index, error);
+    const char *status = json_text(record, "status", "was not run");
+    double *values = NULL;
+    *count = 0;
+    if (!record || strcmp(status, "done") != 0) {
+        enum assay_status kind = record && strcmp(status, "skipped") == 0 ? ASSAY_NO_DEVICE
+                                                                          : ASSAY_INTERNAL;
+        assay_fail(error, kind, "the measurement failed: %s: %s", status,
+                   json_text(record, "reason", "interrupted"));
+        json_decref(record);
+        return NULL;
+    }
+    if (!job->device && json_is_object(json_object_get(record, "device")))
+        job->device = json_incref(json_object_get(record, "device"));
+    json_decref(record);
+    json_t *samples = journal_samples(job->reader, (size_t)index, error);
+    const json_t *series = json_object_get(json_object_get(samples, "series"), "time");
+    *count = json_array_size(series);
+    values = malloc((*count + 1) * sizeof(*values));
+    for (size_t i = 0; values && i < *count; i++)
+        values[i] = json_number_value(json_array_get(series, i));
+    json_decref(samples);
+    if (!values || *count == 0)
+        assay_fail(error, ASSAY_INTERNAL, "the measurement has no samples");
+    return values;
+}
+
+static double median_of(const double *values, size_t count)
+{
+    double *sorted = malloc((count + 1) * sizeof(*sorted));
+    if (!sorted || count == 0) {
+        free(sorted);
+        return 0;
+    }
+    memcpy(sorted, values, count * sizeof(*sorted));
+    stats_sort(sorted, count);
+    double median = stats_median(sorted, count);
+    free(sorted);
+    return median;
+}
+
+static bool conclude_paired(struct job *job, struct assay_error *error)
+{
+    size_t count, other;
+    struct figures *f = &job->figures;
+    double *a = times_of(job, 0, &count, error);
+    double *b = a ? times_of(job, 1, &other, error) : NULL;
+    struct assay_error why = {0};
+    bool good = a && b && count > 0;
+    if (good) {
+        count = count < other ? count : other;
+        for (size_t i = 0; i < count; i++)
+            f->paired_s += (a[i] + b[i]) / 1e9;
+        f->has_paired = noise_paired(a, b, count, job->choices->margin, &f->paired, &f->ratio,
+                                     &why);
+        f->paired.count = count;
+        good = !why.status || assay_fail(error, why.status, "%s", why.text);
+    }
+    free(a);
+    free(b);
+    return good;
+}
+
+static bool conclude_unpaired(struct job *job, struct assay_error *error)
+{
+    double *values[NOISE_RUNS] = {NULL};
+    struct noise_run runs[NOISE_RUNS];
+    struct figures *f = &job->figures;
+    bool good = true;
+    for (size_t i = 0; good && i < NOISE_RUNS; i++) {
+        values[i] = times_of(job, 2 + i, &runs[i].count, error);
+        runs[i].values = values[i];
+        good = values[i] && runs[i].count > 0;
+        double median = good ? median_of(values[i], runs[i].count) / 1e9 : 0;
+        f->least = i == 0 || median < f->least ? median : f->least;
+        f->most = median > f->most ? median : f->most;
+    }
+    good = good &&
+           noise_unpaired(runs, job->choices->margin, &f->unpaired, &f->between, &f->within, error);
+    for (size_t i = 0; i < NOISE_RUNS; i++)
+        free(values[i]);
+    return good;
+}
+
+/* Two digits: there is no more to know. */
+static void add_share(struct text *out, double share)
+{
+    if (share > SHARE_MOST) {
+        text_add(out, "over 1000 %");
+        return;
+    }
+    double percent = share * 100, step = percent > 0 ? pow(10, floor(log10(percent)) - 1) : 1;
+    quantity_add(out, round(percent / step) * step, (struct dimension){0});
+    text_add(out, " %");
+}
+
+static void add_time(struct text *out, double seconds)
+{
+    quantity_add(out, seconds, (struct dimension){.seconds = 1});
+}
+
+static void add_head(const struct job *job, struct text *out)
+{
+    plan_case_label(job->plan, &job->plan->cases[2], false, out);
+    const char *device = json_text(job->device, "label", json_text(job->device, "name", NULL));
+    if (device) {
+        text_add(out, " on ");
+        text_add_clean(out, device);
+    }
+}
+
+static void print_table(const struct job *job, struct text *out)
+{
+    const struct figures *f = &job->figures;
+    add_head(job, out);
+    text_add(out, ", against itself: the smallest change that can be decided\n\n  paired    ");
+    if (f->has_paired)
+        add_share(out, f->paired.smallest);
+    else
+        text_add(out, "none");
+    text_addf(out, ": taken in turn within one run; %zu turns in ", f->paired.count);
+    add_time(out, f->paired_s);
+    if (f->has_paired) {
+        text_add(out, ", their ratio ");
+        quantity_add_interval(out, f->ratio.interval.estimate, f->ratio.interval.low,
+                              f->ratio.interval.high, (struct dimension){0});
+    } else {
+        text_add(out, " are too few; give a longer --budget");
+    }
+    text_add(out, "\n  unpaired  ");
+    add_share(out, f->unpaired.smallest);
+    text_addf(out, ": whole runs one after the other; %u of ", NOISE_RUNS);
+    add_time(out, (double)(job->choices->budget_ns / 2 / NOISE_RUNS) / 1e9);
+    text_add(out, " each, medians ");
+    add_time(out, f->least);
+    text_add(out, " to ");
+    add_time(out, f->most);
+    text_add(out, "\n\nBoth hold for the margin of ");
+    add_share(out, job->choices->margin);
+    text_add(out, ", this budget, and the machine as it is now: run it beside what you compare.\n"
+                  "For 'assay compare' and --baseline, whole runs differ by --noise ");
+    add_share(out, expm1(f->between));
+    text_add(out, " here, over some seconds; over hours it may be more.\n");
+}
+
+static bool print_json(const struct job *job, struct text *out, struct assay_error *error)
+{
+    const struct figures *f = &job->figures;
+    struct text head = {0};
+    add_head(job, &head);
+    json_t *paired = json_null();
+    if (f->has_paired)
+        paired = json_pack("{s:f, s:f, s:f, s:f}", "smallest", f->paired.smallest, "ratio",
+                           f->ratio.interval.estimate, "low", f->ratio.interval.low, "high",
+                           f->ratio.interval.high);
+    json_t *json = json_pack("{s:o, s:o, s:f, s:f, s:I, s:o, s:{s:f, s:f, s:I, s:f, s:f}}", "what",
+                             json_clean_string(text_string(&head)), "device",
+                             job->device ? json_incref(job->device) : json_null(), "budget_s",
+                             (double)job->choices->budget_ns / 1e9, "margin", job->choices->margin,
+                             "turns", (json_int_t)f->paired.count, "paired", paired, "unpaired",
+                             "smallest", f->unpaired.smallest, "noise", expm1(f->between), "runs",
+                             (json_int_t)NOISE_RUNS, "least_s", f->least, "most_s", f->most);
+    bool good = json ? json_add_line(out, json, false, error)
+                     : assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the report");
+    text_add_char(out, '\n');
+    json_decref(json);
+    text_free(&head);
+    return good;
+}
+
+/* For the runs to come. What cannot be kept is only said. */
+static void keep(const struct job *job)
+{
+    const struct figures *f = &job->figures;
+    struct assay_error error = {0};
+    struct noise_figures figures = {.paired = f->paired.width,
+                                    .unpaired = f->unpaired.width,
+                                    .within = f->within,
+                                    .run_ns = job->choices->budget_ns / 2 / NOISE_RUNS};
+    if (job->device && f->has_paired && !job->choices->forget &&
+        !noise_save(job->device, &figures, &error))
+        fprintf(stderr, "assay: note: the figures are not kept: %s\n", error.text);
+}
+
+static void clean(struct job *job)
+{
+    journal_reader_destroy(&job->reader);
+    if (job->path.length)
+        unlink(text_string(&job->path));
+    if (job->directory[0])
+        rmdir(job->directory);
+    text_free(&job->path);
+    json_decref(job->device);
+    json_decref(job->found);
+    plan_destroy(&job->plan);
+    session_close(&job->session);
+}
+
+static bool open_session(struct job *job, struct assay_error *error)
+{
+    struct text shaders = {0};
+    bool good = os_shader_directory(&shaders, error);
+    if (good) {
+        const char *directories[] = {text_string(&shaders), NULL};
+        struct supervisor_params params = {.shader_directories = directories};
+        good = session_open(&job->session, &params, arguments_list_items(&job->choices->plugins),
+                            error);
+    }
+    text_free(&shaders);
+    return good;
+}
+
+static int find_out(const struct noise_choices *choices)
+{
+    struct job job = {.choices = choices};
+    struct assay_error error = {0};
+    struct text out = {0};
+    bool good = open_session(&job, &error) && make_plan(&job, &error) &&
+                choose_device(&job, &error) && measure(&job, &error) &&
+                conclude_paired(&job, &error) && conclude_unpaired(&job, &error);
+    if (good) {
+        keep(&job);
+        if (choices->json)
+            good = print_json(&job, &out, &error);
+        else
+            print_table(&job, &out);
+    }
+    clean(&job);
+    if (good)
+        return cli_finish(&out, CLI_PASS);
+    text_free(&out);
+    if (interrupted)
+        return 128 + interrupted;
+    return cli_error(&error);
+}
+
+static const struct arguments_option options[] = {
+    {"budget", 0, "TIME", "sampling time altogether (5s); half of it for each of the two"},
+    {"workload", 0, "NAME", "what runs (copy, of 16 MiB within the device)"},
+    {"set", 0, "NAME=VALUE", "a parameter of it: --set bytes=1MiB"},
+    CHOICES_PLUGIN_ROW,
+    {"device", 0, "DEVICE",
+     "an index, a UUID, a PCI address, a part of the name, 'cpu' or 'gpu'\n"
+     "('assay devices' lists them)"},
+    {"margin", 0, "SHARE", "how far a ratio may be from 1 and still be the same (1%)"},
+    {"seed", 0, "N", "of all random inputs (1)"},
+    {"json", 0, NULL, "one JSON object"},
+    {"forget", 0, NULL, "do not keep the figures for the notes of later runs"},
+    {0},
+};
+
+static const struct arguments arguments = {
+    .command = "noise",
+    .usage = "[OPTION...]",
+    .about =
+        "Measures a thing against itself, here and now, and says the smallest change that can be "
+        "decided\nwithin the budget: paired, when the two are taken in turn within one run (pair), "
+        "and unpaired, when\nthey are whole runs at different times. A slow-down of that size is "
+        "found in some 97 of 100 attempts.\nThe figures are kept by device and driver; 'assay run' "
+        "points out what is asked for more closely.\n",
+    .options = options,
+    .min_words = 0,
+    .max_words = 0,
+    .take = take,
+    .footer = "exit status\n"
+              "  0  the figures are there\n"
+              "  2  the command line is wrong\n"
+              "  4  the measurement failed\n"
+              "  5  there is no device\n",
+};
+
+static int run(int argc, char **argv)
+{
+    struct noise_choices choices = {
+        .budget_ns = DEFAULT_BUDGET_NS, .seed = 1, .margin = RATIO_MARGIN};
+    char **words;
+    int status = arguments_parse(&arguments, argc, argv, &choices, &words);
+    if (status == ARGUMENTS_GO) {
+        struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        status = find_out(&choices);
+    }
+    arguments_list_free(&choices.sets);
+    arguments_list_free(&choices.plugins);
+    return status;
+}
+
+const struct cli_command cli_noise = {"noise", "the smallest change that can be decided here", run};

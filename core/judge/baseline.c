@@ -76,6 +76,15 @@ static bool give(const struct baseline *self, const struct subject *subject, enu
     return good;
 }
 
+/* The bound is that the case is not slower: an interval that reaches from faster to the same meets
+ * it. Not where the samples leave more in doubt than it shows. */
+static bool is_not_slower(const struct comparison *one, double margin)
+{
+    double worst = one->a.dimension.seconds == -1 ? 1 / one->ratio.low : one->ratio.high;
+    bool plain = one->doubt == STATS_WIDE || one->doubt == STATS_SHORT;
+    return one->answer == STATS_UNDECIDED && one->compared && plain && worst <= 1 + margin;
+}
+
 static const char *label_of(const json_t *record)
 {
     const json_t *device = json_object_get(record, "device");
@@ -95,7 +104,8 @@ static void describe(const struct baseline *self, const struct subject *subject,
     text_add_clean(out, one->b.name);
     text_add_char(out, ' ');
     metric_add(out, &one->b);
-    text_addf(out, " is %s the baseline's ", words[one->answer]);
+    bool not_slower = is_not_slower(one, self->params.compare.margin);
+    text_addf(out, " is %s the baseline's ", not_slower ? "not slower than" : words[one->answer]);
     metric_add(out, &one->a);
     if (strcmp(now, then) != 0) {
         text_add(out, " on ");
@@ -109,7 +119,7 @@ static void describe(const struct baseline *self, const struct subject *subject,
         number_add(out, self->params.compare.margin * 100);
         text_add(out, " %");
     }
-    if (*one->why)
+    if (*one->why && !not_slower)
         text_addf(out, "; %s", one->why);
 }
 
@@ -129,7 +139,8 @@ static bool judge_metric(const struct baseline *self, const struct subject *subj
     if (!compare_metric(name, &subject->then, &subject->now, &params, &one, error))
         return false;
     describe(self, subject, &one, &body);
-    bool good = give(self, subject, verdicts[one.answer], &body, &one.b, judge, error);
+    enum verdict verdict = is_not_slower(&one, params.margin) ? VERDICT_PASS : verdicts[one.answer];
+    bool good = give(self, subject, verdict, &body, &one.b, judge, error);
     text_free(&body);
     return good;
 }

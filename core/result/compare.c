@@ -195,6 +195,7 @@ static bool compare_samples(const struct compare_side *a, const struct compare_s
         if (good) {
             decide(out, &ratio.interval, kind != NULL);
             out->answer = ratio.answer;
+            out->doubt = ratio.doubt;
             out->why = stats_doubt_text(ratio.doubt);
         }
     }

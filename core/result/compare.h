@@ -24,6 +24,7 @@ struct comparison {
     struct metric a, b; /* as recorded; strings belong to the records */
     bool compared;      /* false: `why` says why there is no ratio; the answer is undecided */
     enum stats_answer answer;
+    enum stats_doubt doubt; /* of `compared` ones that are undecided */
     struct interval
         ratio;       /* of the metric, b / a: over 1 is slower for a time, faster for a rate */
     const char *why; /* why the answer is undecided, or ""; static or of the records */

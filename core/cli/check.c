@@ -88,6 +88,7 @@ static bool restore_choices(struct check *check, struct assay_error *error)
             return false;
     }
     return list_words(&plan->sets, json_object_get(run, "set"), error) &&
+           list_words(&plan->plugins, json_object_get(run, "plugin"), error) &&
            list_words(&plan->filters, json_object_get(run, "filter"), error);
 }
 

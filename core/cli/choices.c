@@ -95,6 +95,7 @@ struct script *choices_plan_load(const struct choices_plan *choices, const char 
         .seed = (uint64_t)choices->seed,
         .sets = arguments_list_items(&choices->sets),
         .options = arguments_list_items(&choices->options),
+        .plugins = arguments_list_items(&choices->plugins),
         .device = choices->device,
         .trust = choices->trust,
         .deadline_ns = choices->script_deadline_ns,

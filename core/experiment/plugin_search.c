@@ -9,6 +9,7 @@
 
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 #define SUFFIX ".so"
+#define LUA_FILE "init.lua"
 
 struct plugin_search {
     struct arena *arena;
@@ -59,7 +60,19 @@ static bool file_add(struct plugin_search *search, const char *path, struct assa
     return hash_file(search, file, error);
 }
 
-/* NAME.so, or NAME/NAME.so where `path` is a directory. False when it is neither. */
+bool plugin_folder_name(const char *path, struct text *name)
+{
+    const char *file = strrchr(path, '/');
+    if (!file || strcmp(file + 1, LUA_FILE) != 0)
+        return false;
+    const char *start = file;
+    while (start > path && start[-1] != '/')
+        start--;
+    text_add_bytes(name, start, (size_t)(file - start));
+    return true;
+}
+
+/* NAME.so, NAME/NAME.so or NAME/init.lua where `path` is a directory. False when it is neither. */
 static bool plugin_path(const char *path, struct text *file)
 {
     size_t length = strlen(path);
@@ -70,6 +83,10 @@ static bool plugin_path(const char *path, struct text *file)
         const char *name = real ? strrchr(real, '/') : NULL;
         text_addf(file, "/%s" SUFFIX, name ? name + 1 : "");
         free(real);
+        if (!os_is_file(text_string(file))) {
+            text_clear(file);
+            text_addf(file, "%s/" LUA_FILE, path);
+        }
     } else if (length < sizeof(SUFFIX) ||
                strcmp(path + length - (sizeof(SUFFIX) - 1), SUFFIX) != 0) {
         return false;

@@ -12,6 +12,7 @@
 
 struct chunk { /* the script or a module */
     char *path;
+    const char *name; /* of a module, as required */
     char hash[HASH_HEX_BYTES];
     const char *source; /* in the script's arena */
     size_t length;
@@ -77,6 +78,7 @@ struct script {
                                 worker */
     struct script_workload **workloads; /* assay.workload, assay.explore */
     size_t workload_count;
+    const char *at;           /* of a function that was called and returned; in the scratch arena */
     unsigned running;         /* hooks of workloads that are in Lua */
     bool serving, on_thread;  /* in a worker; there on the thread of host stages */
     json_t *sent;             /* what the supervisor sent, in a worker */
@@ -108,6 +110,9 @@ void state_push_stop(lua_State *L); /* the value that or_stop raises */
 void state_check_deadline(lua_State *L);
 /* The first level of the stack that is in a chunk of the user's; NULL when there is none. */
 struct chunk *state_place(lua_State *L, int *line);
+/* Notes where the function on top of the stack is defined: the place of complaints about what it
+ * returned. */
+void state_note_function(lua_State *L);
 /* Loads a text chunk of the user's and pushes its function on L's stack, which may be that of a
  * coroutine. */
 bool state_load(lua_State *L, const char *path, const struct text *source,
@@ -131,9 +136,9 @@ const char *script_copy(lua_State *L, const char *string);
 /* Pushes the text and frees it. */
 void script_push_text(lua_State *L, struct text *text);
 
-/* serve.c: the source of a module in a worker */
-bool serve_module(const struct script *script, const char *path, struct text *source,
-                  struct assay_error *error);
+/* serve.c: the source of a module in a worker, and its path there (borrowed); NULL with error */
+const char *serve_module(const struct script *script, const char *name, struct text *source,
+                         struct assay_error *error);
 
 /* sandbox.c: what a script may use */
 void sandbox_open(lua_State *L, bool trust);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/os.h"
+#include "experiment/plugin_search.h"
 #include "prelude.h" /* generated from prelude.lua */
 #include "script/device.h"
 #include "script/workload.h"
@@ -104,10 +105,9 @@ static int assay_fixed(lua_State *L)
     script_fail(L, "assay.%s cannot be set: the table is the tool's", luaL_tolstring(L, 2, NULL));
 }
 
-/* "sub.helper" -> "sub/helper.lua" beside the script. Names only: no way out of the folder. */
-static const char *module_path(lua_State *L, const char *name)
+/* Words with dots between: no way out of a folder. */
+static void module_name_check(lua_State *L, const char *name)
 {
-    struct text directory = {0}, path = {0}, file = {0};
     bool good = true, start = true;
     for (const char *c = name; *c && good; c++) {
         good = *c == '.' ? !start : isalnum((unsigned char)*c) || *c == '_' || *c == '-';
@@ -117,45 +117,99 @@ static const char *module_path(lua_State *L, const char *name)
         script_fail(
             L,
             "require '%s': a module is named by words with dots between, such as 'helper' or "
-            "'lib.helper', and lies beside the script",
+            "'lib.helper', and lies beside the script or in a plugin's folder",
             name);
+}
+
+/* "sub.helper" -> "DIRECTORY/sub/helper.lua" */
+static const char *module_file(lua_State *L, const char *directory, const char *name)
+{
+    struct text path = {0}, file = {0};
     for (const char *c = name; *c; c++)
         text_add_char(&file, *c == '.' ? '/' : *c);
     text_add(&file, ".lua");
-    os_path_directory(&directory, script_of(L)->params.path);
-    if (strcmp(text_string(&directory), ".") == 0 &&
-        strncmp(script_of(L)->params.path, "./", 2) != 0)
-        text_clear(&directory);
-    os_path_join(&path, text_string(&directory), text_string(&file));
-    text_free(&directory);
+    os_path_join(&path, directory, text_string(&file));
     text_free(&file);
     script_push_text(L, &path);
     return lua_tostring(L, -1);
 }
 
-/* Reads and compiles the module; pushes its function. */
-static void module_load(lua_State *L, const char *name, const char *path)
+static const char *module_beside(lua_State *L, const char *name)
 {
+    struct text directory = {0};
+    os_path_directory(&directory, script_of(L)->params.path);
+    if (strcmp(text_string(&directory), ".") == 0 &&
+        strncmp(script_of(L)->params.path, "./", 2) != 0)
+        text_clear(&directory);
+    script_push_text(L, &directory);
+    return module_file(L, lua_tostring(L, -1), name);
+}
+
+/* "FOLDER.helper" in the plugin folder of that name; NULL: there is no such folder. */
+static const char *module_in_folder(lua_State *L, const char *name)
+{
+    size_t length = strcspn(name, ".");
+    struct assay_error error = {0};
+    const char *found = NULL;
+    if (!name[length])
+        return NULL;
+    struct plugin_search *search = plugin_search_create(script_of(L)->params.plugins, &error);
+    if (!search)
+        script_abort(L, &error);
+    for (size_t i = 0; i < plugin_search_count(search) && !found; i++) {
+        struct text directory = {0}, folder = {0};
+        if (plugin_folder_name(plugin_search_at(search, i)->path, &folder) &&
+            strlen(text_string(&folder)) == length &&
+            strncmp(text_string(&folder), name, length) == 0) {
+            os_path_directory(&directory, plugin_search_at(search, i)->path);
+            found = arena_copy(script_of(L)->arena, text_string(&directory));
+        }
+        text_free(&directory);
+        text_free(&folder);
+    }
+    plugin_search_destroy(&search);
+    return found ? module_file(L, found, name + length + 1) : NULL;
+}
+
+static const char *module_find(lua_State *L, const char *name)
+{
+    const char *beside = module_beside(L, name);
+    if (os_is_file(beside))
+        return beside;
+    const char *within = module_in_folder(L, name);
+    if (within && os_is_file(within))
+        return within;
+    if (within)
+        script_fail(L, "require '%s': there is neither %s nor %s", name, beside, within);
+    script_fail(L, "require '%s': there is no file %s", name, beside);
+}
+
+/* Reads and compiles the module; pushes its path and its function. */
+static void module_load(lua_State *L, const char *name)
+{
+    struct script *script = script_of(L);
     struct assay_error error = {0};
     struct text source = {0};
-    const struct script_params *params = &script_of(L)->params;
-    if (params->reads)
-        params->reads(params->reads_user, path);
-    bool sent = json_object_get(script_of(L)->sent, "modules") != NULL;
-    if (!sent && !os_is_file(path))
-        script_fail(L, "require '%s': there is no file %s", name, path);
-    bool good = sent ? serve_module(script_of(L), path, &source, &error)
-                     : os_file_read(path, MODULE_MAX_BYTES, &source, &error);
+    bool sent = json_object_get(script->sent, "modules") != NULL;
+    const char *path = sent ? serve_module(script, name, &source, &error) : module_find(L, name);
+    if (path && script->params.reads)
+        script->params.reads(script->params.reads_user, path);
+    bool good = sent ? path != NULL : os_file_read(path, MODULE_MAX_BYTES, &source, &error);
     if (!good) {
         text_free(&source);
         script_raise(L, &error);
     }
+    lua_pushstring(L, path);
     good = state_load(L, path, &source, &error);
     text_free(&source);
-    if (good)
-        return;
-    lua_pushstring(L, error.text);
-    lua_error(L);
+    if (!good) {
+        lua_pushstring(L, error.text);
+        lua_error(L);
+    }
+    struct chunk *chunk = &script->chunks[script->chunk_count - 1];
+    chunk->name = arena_copy(script->arena, name);
+    if (!chunk->name)
+        luaL_error(L, "not enough memory");
 }
 
 static int require_module(lua_State *L)
@@ -170,12 +224,13 @@ static int require_module(lua_State *L)
                     name);
     if (!lua_isnil(L, -1))
         return 1;
-    const char *path = module_path(L, name);
-    module_load(L, name, path);
+    module_name_check(L, name);
+    module_load(L, name);
+    int path = lua_gettop(L) - 1;
     lua_pushlightuserdata(L, (void *)&modules_key); /* being loaded */
     lua_setfield(L, modules, name);
     lua_pushvalue(L, 1);
-    lua_pushstring(L, path);
+    lua_pushvalue(L, path);
     lua_call(L, 2, 1);
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);

@@ -46,17 +46,21 @@ static bool lists_check(const char *flag, const char *const *list, struct assay_
 static bool params_copy(struct script *script, const struct script_params *params,
                         struct assay_error *error)
 {
-    size_t sets, options;
+    size_t sets, options, plugins;
+    static const char *const none[] = {NULL};
     script->arena = arena_create();
     if (!script->arena)
         return no_memory(error);
     script->params = *params;
+    if (!params->plugins)
+        script->params.plugins = none;
     script->params.path = arena_copy(script->arena, params->path);
     if (params->device)
         script->params.device = arena_copy(script->arena, params->device);
     if (!script->params.path || (params->device && !script->params.device) ||
         !copy_list(script->arena, &script->params.sets, &sets) ||
-        !copy_list(script->arena, &script->params.options, &options))
+        !copy_list(script->arena, &script->params.options, &options) ||
+        !copy_list(script->arena, &script->params.plugins, &plugins))
         return no_memory(error);
     script->set_used = arena_alloc(script->arena, sets + 1);
     if (!script->set_used)

@@ -15,9 +15,11 @@ struct script_params {
         *sets; /* "--set bytes=1MiB": NULL-terminated; parameter of every experiment that has it */
     const char *const *options; /* "--option size=1MiB": NULL-terminated */
     const char *device;         /* --device, for messages and r.device only; NULL */
-    bool trust;                 /* --trust: os and io */
-    int64_t deadline_ns;        /* of each entry into Lua; 0: 10 s */
-    size_t memory_bytes;        /* 0: 1 GiB */
+    const char *const
+        *plugins;        /* "--plugin FILE": NULL-terminated, or NULL: for modules in folders */
+    bool trust;          /* --trust: os and io */
+    int64_t deadline_ns; /* of each entry into Lua; 0: 10 s */
+    size_t memory_bytes; /* 0: 1 GiB */
     /* Optional: called before the script or a module is read; what was read before an error counts
      * too. */
     void (*reads)(void *user, const char *path);

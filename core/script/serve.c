@@ -54,7 +54,7 @@ static bool bytes_from_json(const json_t *json, struct text *out, struct assay_e
 
 static json_t *chunk_to_json(const struct chunk *chunk)
 {
-    return json_pack("{s:s, s:o}", "path", chunk->path, "source",
+    return json_pack("{s:s, s:s*, s:o}", "path", chunk->path, "name", chunk->name, "source",
                      bytes_to_json(chunk->source, chunk->length));
 }
 
@@ -84,21 +84,23 @@ json_t *script_sent(const struct script *script, struct assay_error *error)
     return NULL;
 }
 
-bool serve_module(const struct script *script, const char *path, struct text *source,
-                  struct assay_error *error)
+const char *serve_module(const struct script *script, const char *name, struct text *source,
+                         struct assay_error *error)
 {
     size_t i;
     json_t *module;
     json_array_foreach(json_object_get(script->sent, "modules"), i, module)
     {
-        if (strcmp(json_text(module, "path", ""), path) == 0)
-            return bytes_from_json(json_object_get(module, "source"), source, error);
+        if (strcmp(json_text(module, "name", ""), name) == 0)
+            return bytes_from_json(json_object_get(module, "source"), source, error)
+                       ? json_text(module, "path", "")
+                       : NULL;
     }
-    return assay_fail(
-        error, ASSAY_SCRIPT,
-        "it requires %s in the worker, but did not when it was planned; what a script "
-        "requires must not change from one execution to the next",
-        path);
+    assay_fail(error, ASSAY_SCRIPT,
+               "require '%s': it was not required when the script was planned; what a script "
+               "requires must not change from one execution to the next",
+               name);
+    return NULL;
 }
 
 /* Strings are copied: the params point into `sent`, which the script keeps. */
@@ -126,8 +128,11 @@ static bool params_read(struct script *script, struct assay_error *error)
 static bool execute(struct script *script, struct assay_error *error)
 {
     struct text source = {0};
-    bool good = bytes_from_json(json_object_get(script->sent, "source"), &source, error) &&
-                state_load(script->L, script->params.path, &source, error);
+    const char *path = script->params.path;
+    bool good = script->plugin
+                    ? os_file_read(path, FOLDER_MAX_BYTES, &source, error)
+                    : bytes_from_json(json_object_get(script->sent, "source"), &source, error);
+    good = good && state_load(script->L, path, &source, error);
     text_free(&source);
     return good && state_call(script, 0, NULL, error);
 }
@@ -157,21 +162,38 @@ struct script *script_serve_again(const struct script *script, struct assay_erro
     return serve(script->sent, true, error);
 }
 
+/* As one plugin: all or nothing. */
 static bool workloads_add(struct script *script, struct registry *registry,
                           struct assay_error *error)
 {
-    for (size_t i = 0; i < script->workload_count; i++) {
-        struct script_workload *workload = script->workloads[i];
-        if (!registry_add_plugin(registry, &workload->plugin, workload->place, error))
-            return false;
-        registry_own(registry, workload->workload.name, workload);
-    }
+    size_t count = script->workload_count;
+    struct assay_plugin *plugin = arena_alloc(script->arena, sizeof(*plugin));
+    const struct assay_workload **rows = arena_alloc(script->arena, (count + 1) * sizeof(*rows));
+    if (count == 0)
+        return true;
+    if (!plugin || !rows)
+        return no_memory(error);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = &script->workloads[i]->workload;
+    *plugin = script->workloads[0]->plugin;
+    plugin->workloads = rows;
+    if (!registry_add_plugin(registry, plugin, script->params.path, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        registry_own(registry, rows[i]->name, script->workloads[i]);
     return true;
 }
 
 static void *load(const json_t *sent, struct registry *registry, struct assay_error *error)
 {
     struct script *script = serve((json_t *)(uintptr_t)sent, false, error);
+    if (script && script->workload_count == 0 && script->plugin) {
+        assay_fail(error, ASSAY_SCRIPT,
+                   "%s:1: it defines no workload; it has to call "
+                   "assay.workload { ... }",
+                   script->params.path);
+        script_destroy(&script);
+    }
     if (script && !workloads_add(script, registry, error))
         script_destroy(&script);
     return script;

@@ -10,9 +10,12 @@
 /* For worker_main. */
 extern const struct worker_scripts script_serving;
 
-/* What a worker needs: {"path", "source", "modules": [{"path", "source"}], "options": [...],
- * "trust", "deadline_ns", "memory_bytes"}, where a source is {"text"} or, when it is not UTF-8,
- * {"hex"}. NULL with an empty error: the script defines no workload. New reference. */
+/* What a worker needs: {"path", "source", "modules": [{"path", "name", "source"}], "options":
+ * [...], "trust", "deadline_ns", "memory_bytes"}, where a source is {"text"} or, when it is not
+ * UTF-8,
+ * {"hex"}. A plugin folder is {"path", "plugin"}: its name, and its init.lua, which is read in the
+ * worker, as its modules are. NULL with an empty error: the script defines no workload. New
+ * reference. */
 json_t *script_sent(const struct script *script, struct assay_error *error);
 
 /* Executes the script once more, for a thread of its own. */

@@ -65,6 +65,8 @@ static void add_place(lua_State *L, struct text *text)
     const struct chunk *chunk = state_place(L, &line);
     if (chunk)
         text_addf(text, "%s:%d: ", chunk->path, line);
+    else if (script_of(L)->at)
+        text_addf(text, "%s: ", script_of(L)->at);
     else
         text_addf(text, "%s: ", script_of(L)->params.path);
 }
@@ -360,6 +362,7 @@ bool state_call(struct script *script, int arguments, bool *stopped, struct assa
         failed(script, status, lua_tostring(L, -1), error);
     lua_settop(L, base - 1);
     script->expanding = NULL;
+    script->at = NULL;
     arena_destroy(&script->scratch);
     return good;
 }
@@ -385,6 +388,16 @@ static bool chunk_add(struct script *script, const char *path, const struct text
     hash_hex(&hash, chunk->hash);
     script->chunk_count++;
     return true;
+}
+
+void state_note_function(lua_State *L)
+{
+    struct script *script = script_of(L);
+    lua_Debug debug;
+    lua_pushvalue(L, -1);
+    if (!lua_getinfo(L, ">S", &debug) || debug.source[0] != '@')
+        return;
+    script->at = arena_printf(script_scratch(L), "%s:%d", debug.source + 1, debug.linedefined);
 }
 
 bool state_load(lua_State *L, const char *path, const struct text *source,

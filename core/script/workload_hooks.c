@@ -114,6 +114,7 @@ static bool enter(struct entry *entry, lua_CFunction function, struct assay_erro
 static void push_function(lua_State *L, int reference)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
+    state_note_function(L);
 }
 
 static void push_slot(lua_State *L, const struct script_slot *slot)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/options.h"
 
+#include <float.h>
 #include <string.h>
 
 struct describe_choices {
@@ -29,32 +30,48 @@ static void add_limit(struct text *out, const struct assay_option *option, int64
     option_value_add(out, option, &value);
 }
 
-static void add_real_limit(struct text *out, const struct assay_option *option, double limit)
+static void add_whole_limit(struct text *out, const struct assay_option *option, bool high)
+{
+    add_limit(out, option, high ? option->max : option->min);
+}
+
+static void add_real_limit(struct text *out, const struct assay_option *option, bool high)
 {
     struct option_value value = {.kind = option->kind};
-    value.as.real = limit;
+    value.as.real = high ? option->real_max : option->real_min;
     option_value_add(out, option, &value);
+}
+
+static void add_range(struct text *out, const struct assay_option *option, bool low, bool high,
+                      const char *any,
+                      void (*add)(struct text *, const struct assay_option *, bool high))
+{
+    if (!low)
+        text_add(out, high ? "at most " : any);
+    else
+        add(out, option, false);
+    if (high && low)
+        text_add(out, " to ");
+    if (high)
+        add(out, option, true);
+    else if (low)
+        text_add(out, " or more");
 }
 
 /* "1B to 8EiB", "upload, download", "true or false". */
 static void add_allowed(struct text *out, const struct assay_option *option)
 {
     size_t count = 0;
+    bool limited;
     switch (option->kind) {
     case ASSAY_OPTION_INTEGER:
-        add_limit(out, option, option->min);
-        text_add(out, option->max ? " to " : " or more");
-        if (option->max)
-            add_limit(out, option, option->max);
+        add_range(out, option, option->min != INT64_MIN, option->max != 0, "any whole number",
+                  add_whole_limit);
         break;
     case ASSAY_OPTION_REAL:
-        if (option->real_min == 0 && option->real_max == 0) {
-            text_add(out, "any number");
-        } else {
-            add_real_limit(out, option, option->real_min);
-            text_add(out, " to ");
-            add_real_limit(out, option, option->real_max);
-        }
+        limited = option->real_min != 0 || option->real_max != 0;
+        add_range(out, option, limited && option->real_min > -DBL_MAX,
+                  limited && option->real_max < DBL_MAX, "any number", add_real_limit);
         break;
     case ASSAY_OPTION_BOOLEAN:
         text_add(out, "true or false");
@@ -75,7 +92,8 @@ static void add_allowed(struct text *out, const struct assay_option *option)
 
 static void add_option(struct text *out, const struct assay_option *option)
 {
-    text_addf(out, "  %-18s %s\n", option->name, option->help ? option->help : "");
+    bool help = option->help && *option->help;
+    text_addf(out, help ? "  %-18s %s\n" : "  %s%s\n", option->name, help ? option->help : "");
     text_addf(out, "  %-18s default %s", "", option->fallback ? option->fallback : "none");
     if (option->unit)
         text_addf(out, ", in %s", option->unit);

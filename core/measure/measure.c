@@ -145,7 +145,7 @@ static void add_stage(struct member *member, unsigned index)
     else
         text_add(out, "null");
     const struct repeat *repeat = &entry->repeat;
-    const char *note = repeat->note.length ? text_string(&repeat->note) : NULL;
+    const char *note = repeat->note.length ? text_string(&repeat->note) : entry->stage->note;
     text_addf(out, ",\"repeats\":%u,\"note\":", repeat->count ? repeat->count : 1);
     record_add_string(out, note);
     text_add_char(out, '}');

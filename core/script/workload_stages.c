@@ -105,6 +105,9 @@ static void kind_read(lua_State *L, int row, const char *what, struct script_sta
         stage->stage.kind = queue_read(L, row, what, stage->stage.name);
     else
         stage->stage.kind = stage->run != LUA_NOREF ? ASSAY_STAGE_HOST : ASSAY_STAGE_MODEL;
+    if (stage->run != LUA_NOREF)
+        stage->stage.note = "Lua runs while it is measured, on the one thread of the script's host "
+                            "stages, with a state of its own";
     if (stage->record == LUA_NOREF && text_field(L, row, what, "queue"))
         script_fail(L, "%s: only a stage with record has a queue", what);
 }

@@ -68,6 +68,7 @@ struct assay_stage {
      * that it also reads), so it is never repeated to measure it. Stages that write to an INPUT
      * buffer are known without. */
     bool in_place;
+    const char *note; /* Optional: how it is measured, where that is special; for the record */
 };
 
 /* An extra metric of a workload; constant. */

@@ -21,6 +21,7 @@
 
 #define DEFAULT_BUDGET_NS INT64_C(5000000000)
 #define LEAST_BUDGET_NS INT64_C(100000000)
+#define PAIRS 4       /* each with memory of its own */
 #define SHARE_MOST 10 /* what is worse is not worth a figure */
 #define NEVER 1e-9    /* a target that sampling does not reach: it uses its budget up */
 
@@ -41,6 +42,7 @@ struct figures {
     struct noise paired, unpaired;
     struct stats_ratio ratio;
     bool has_paired;
+    double farthest;                     /* distance of `ratio` from 1 */
     double between, within, least, most; /* medians of the runs, s */
     double paired_s;                     /* what the turns took together */
 };
@@ -136,6 +138,7 @@ static bool read_sets(struct job *job, const struct catalog_workload *workload,
 static bool add_replicas(struct job *job, const char *name, const char *pair, unsigned count,
                          int64_t budget_ns, struct plan_case *item, struct assay_error *error)
 {
+    unsigned first = item->replica;
     struct plan_experiment experiment = {.name = name,
                                          .script = "assay noise",
                                          .line = 1,
@@ -143,13 +146,13 @@ static bool add_replicas(struct job *job, const char *name, const char *pair, un
                                          .measure = {.target = NEVER, .budget_ns = budget_ns}};
     if (!plan_add_experiment(job->plan, &experiment, error))
         return false;
-    for (item->replica = 0; item->replica < count; item->replica++)
+    for (; item->replica < first + count; item->replica++)
         if (!plan_add_case(job->plan, item, error))
             return false;
     return true;
 }
 
-/* Half of the budget for turns of two replicas, half for whole runs one after the other. */
+/* Half of the budget for turns of pairs of replicas, half for whole runs one after the other. */
 static bool make_plan(struct job *job, struct assay_error *error)
 {
     const char *name = job->choices->workload ? job->choices->workload : default_workload;
@@ -163,9 +166,14 @@ static bool make_plan(struct job *job, struct assay_error *error)
     item.workload = catalog_at(job->session.catalog, (size_t)index);
     job->plan->device = job->choices->device; /* outlives the plan */
     int64_t half = job->choices->budget_ns / 2;
-    return read_sets(job, item.workload, &item, error) &&
-           add_replicas(job, "paired", "replica", 2, half / 2, &item, error) &&
-           add_replicas(job, "unpaired", NULL, NOISE_RUNS, half / NOISE_RUNS, &item, error);
+    bool good = read_sets(job, item.workload, &item, error);
+    for (unsigned i = 0; good && i < PAIRS; i++) {
+        const char *label = arena_printf(job->plan->arena, "paired %u", i + 1);
+        good = label ? add_replicas(job, label, "replica", 2, half / 2 / PAIRS, &item, error)
+                     : assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a name");
+    }
+    item.replica = 0;
+    return good && add_replicas(job, "unpaired", NULL, NOISE_RUNS, half / NOISE_RUNS, &item, error);
 }
 
 static bool choose_device(struct job *job, struct assay_error *error)
@@ -251,26 +259,46 @@ static double median_of(const double *values, size_t count)
     return median;
 }
 
-static bool conclude_paired(struct job *job, struct assay_error *error)
+/* False without an error: too few turns. */
+static bool conclude_pair(struct job *job, size_t pair, struct noise *noise,
+                          struct assay_error *error)
 {
-    size_t count, other;
+    size_t count = 0, other = 0;
     struct figures *f = &job->figures;
-    double *a = times_of(job, 0, &count, error);
-    double *b = a ? times_of(job, 1, &other, error) : NULL;
-    struct assay_error why = {0};
-    bool good = a && b && count > 0;
-    if (good) {
-        count = count < other ? count : other;
-        for (size_t i = 0; i < count; i++)
-            f->paired_s += (a[i] + b[i]) / 1e9;
-        f->has_paired = noise_paired(a, b, count, job->choices->margin, &f->paired, &f->ratio,
-                                     &why);
-        f->paired.count = count;
-        good = !why.status || assay_fail(error, why.status, "%s", why.text);
+    struct stats_ratio ratio;
+    double *a = times_of(job, 2 * pair, &count, error);
+    double *b = a ? times_of(job, 2 * pair + 1, &other, error) : NULL;
+    bool good = a && b && count > 0 && other > 0;
+    count = count < other ? count : other;
+    for (size_t i = 0; good && i < count; i++)
+        f->paired_s += (a[i] + b[i]) / 1e9;
+    good = good && noise_paired(a, b, count, job->choices->margin, noise, &ratio, error);
+    noise->count = count;
+    if (good && (pair == 0 || noise->distance > f->farthest)) {
+        f->farthest = noise->distance;
+        f->ratio = ratio;
     }
     free(a);
     free(b);
     return good;
+}
+
+static bool conclude_paired(struct job *job, struct assay_error *error)
+{
+    struct noise pairs[PAIRS] = {{0}};
+    struct figures *f = &job->figures;
+    size_t turns = 0;
+    f->has_paired = true;
+    for (size_t i = 0; i < PAIRS; i++) {
+        f->has_paired = conclude_pair(job, i, &pairs[i], error) && f->has_paired;
+        if (error->status)
+            return false;
+        turns += pairs[i].count;
+    }
+    if (f->has_paired)
+        noise_pool(pairs, PAIRS, job->choices->margin, &f->paired);
+    f->paired.count = turns;
+    return true;
 }
 
 static bool conclude_unpaired(struct job *job, struct assay_error *error)
@@ -280,7 +308,7 @@ static bool conclude_unpaired(struct job *job, struct assay_error *error)
     struct figures *f = &job->figures;
     bool good = true;
     for (size_t i = 0; good && i < NOISE_RUNS; i++) {
-        values[i] = times_of(job, 2 + i, &runs[i].count, error);
+        values[i] = times_of(job, 2 * PAIRS + i, &runs[i].count, error);
         runs[i].values = values[i];
         good = values[i] && runs[i].count > 0;
         double median = good ? median_of(values[i], runs[i].count) / 1e9 : 0;
@@ -313,7 +341,7 @@ static void add_time(struct text *out, double seconds)
 
 static void add_head(const struct job *job, struct text *out)
 {
-    plan_case_label(job->plan, &job->plan->cases[2], false, out);
+    plan_case_label(job->plan, &job->plan->cases[2 * PAIRS], false, out);
     const char *device = json_text(job->device, "label", json_text(job->device, "name", NULL));
     if (device) {
         text_add(out, " on ");
@@ -330,10 +358,11 @@ static void print_table(const struct job *job, struct text *out)
         add_share(out, f->paired.smallest);
     else
         text_add(out, "none");
-    text_addf(out, ": taken in turn within one run; %zu turns in ", f->paired.count);
+    text_addf(out, ": taken in turn within one run; %u pairs, %zu turns in ", PAIRS,
+              f->paired.count);
     add_time(out, f->paired_s);
     if (f->has_paired) {
-        text_add(out, ", their ratio ");
+        text_add(out, ", the farthest ratio ");
         quantity_add_interval(out, f->ratio.interval.estimate, f->ratio.interval.low,
                               f->ratio.interval.high, (struct dimension){0});
     } else {

@@ -17,6 +17,7 @@ static double width_of(const struct interval *interval)
 static void conclude(double width, double distance, double margin, size_t count, struct noise *out)
 {
     out->width = width;
+    out->distance = distance;
     out->smallest = expm1(width + fmax(width, distance)) + margin;
     out->count = count;
 }
@@ -32,6 +33,18 @@ bool noise_paired(const double *values, const double *reference, size_t count, d
     conclude(width_of(&ratio->interval) * dependence, fabs(log(ratio->interval.estimate)), margin,
              count, out);
     return true;
+}
+
+void noise_pool(const struct noise *pairs, size_t count, double margin, struct noise *out)
+{
+    double squares = 0, distance = 0;
+    size_t turns = 0;
+    for (size_t i = 0; i < count; i++) {
+        squares += pairs[i].width * pairs[i].width / (double)count;
+        distance = fmax(distance, pairs[i].distance);
+        turns += pairs[i].count;
+    }
+    conclude(sqrt(squares / (double)count), distance, margin, turns, out);
 }
 
 /* The median of a run and how far its interval reaches, both in the logarithm. */

@@ -16,6 +16,7 @@
  * more than `width`: there should have been none. */
 struct noise {
     double width;
+    double distance; /* of the estimate from 1, in the logarithm */
     double smallest; /* e^(2 width) - 1 + margin */
     size_t count;    /* turns, or runs */
 };
@@ -24,6 +25,11 @@ struct noise {
  * effective size. False: too few turns for an interval, or ASSAY_INVALID, ASSAY_OUT_OF_MEMORY. */
 bool noise_paired(const double *values, const double *reference, size_t count, double margin,
                   struct noise *out, struct stats_ratio *ratio, struct assay_error *error);
+
+/* Several pairs of the same thing, each with memory of its own: where that lies in the caches moves
+ * a pair's ratio as a whole, which its turns do not show. Their widths are pooled as if their turns
+ * were those of one pair; the largest distance from 1 counts. */
+void noise_pool(const struct noise *pairs, size_t count, double margin, struct noise *out);
 
 /* Runs of the same thing at different times, each with its samples in the order taken. The width of
  * a ratio of two of them holds what the samples of two runs tell (the root mean square of theirs,

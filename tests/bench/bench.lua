@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- The figures of ci/bench (which builds what this runs). Run from the root of the checkout.
 
-local json, only, quick = false, nil, false
+local json, only, quick, sections = false, nil, false, {}
+local known_sections = { main = true, pairs = true }
 do
   local i = 1
   while arg[i] do
@@ -10,12 +11,14 @@ do
     elseif arg[i] == "--only" and arg[i + 1] then
       i = i + 1
       only = arg[i]
+    elseif known_sections[arg[i]] then sections[arg[i]] = true
     else
       io.stderr:write("ci/bench: unknown argument '", arg[i], "'; see ci/bench --help\n")
       os.exit(2)
     end
     i = i + 1
   end
+  if not next(sections) then sections.main = true end
 end
 
 local programs, assay = "build/tests/bench/", "build/assay"
@@ -62,10 +65,11 @@ local function rusage(command, options, expect)
   return { wall = got[2] / 1e9, cpu = got[3] / 1e9, own_kb = got[4], children_kb = got[5] }
 end
 
-local runs = 0
-local function output_directory()
+local runs, kept = 0, false
+local function output_directory() -- the one before goes, unless keep() was called
   runs = runs + 1
-  os.execute(("rm -rf %s/out%d"):format(scratch, runs - 1))
+  if not kept then os.execute(("rm -rf %s/out%d"):format(scratch, runs - 1)) end
+  kept = false
   return ("%s/out%d"):format(scratch, runs)
 end
 
@@ -93,7 +97,9 @@ local function report(figure, unit, value, limit, ratio, goal, holds)
 end
 
 local figures = {}
-local function figure(name, measure) figures[#figures + 1] = { name = name, measure = measure } end
+local function figure(name, measure, section)
+  figures[#figures + 1] = { name = name, measure = measure, section = section or "main" }
+end
 
 -- Copy by command against one thread's memcpy: medians of 20 processes.
 for _, mib in ipairs { 64, 256 } do
@@ -255,17 +261,26 @@ assay.experiment { name = "shader copy", workload = "copy",
     second == 0 and first > 0)
 end)
 
+figure("pairs", function()
+  dofile("tests/bench/pairs.lua") {
+    programs = programs, assay = assay, environment = environment, device_option = device_option, quick = quick,
+    capture = capture, numbers = numbers, median = median, write = write, report = report, output_directory = output_directory,
+    keep = function() kept = true end,
+  }
+end, "pairs")
+
 if not json then
   print(("%-46s %12s %12s %-5s %8s  %-22s %s"):format("figure", "value", "limit", "unit", "ratio", "goal", "holds"))
 end
 local any = false
 for _, entry in ipairs(figures) do
-  if not only or entry.name:find(only, 1, true) then
+  if sections[entry.section] and (not only or entry.name:find(only, 1, true)) then
     any = true
     entry.measure()
   end
 end
 os.execute("rm -rf " .. scratch)
+if not json and not sections.pairs then print("not measured: pairs (some 8 minutes): ci/bench pairs") end
 if not any then
   io.stderr:write("ci/bench: no figure has '", only, "' in its name\n")
   os.exit(2)

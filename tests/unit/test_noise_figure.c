@@ -107,12 +107,27 @@ static void figure_is_found(void **state)
     assert_true(found >= ATTEMPTS * 95 / 100);
 }
 
+/* Widths 3 and 4 % pool to sqrt(12.5 / 2) = 2.5 %; the larger distance counts where it is more. */
+static void pool_exact(void **state)
+{
+    struct noise pairs[] = {{.width = 0.03, .distance = 0.01, .count = 10},
+                            {.width = 0.04, .distance = 0.02, .count = 12}};
+    struct noise noise;
+    (void)state;
+    noise_pool(pairs, 2, 0.01, &noise);
+    assert_float_equal(noise.width, 0.025, 1e-12);
+    assert_float_equal(noise.smallest, 0.0612711, 1e-6); /* e^0.05 - 1 + 0.01 */
+    assert_int_equal(noise.count, 22);
+    pairs[0].distance = 0.075;
+    noise_pool(pairs, 2, 0.01, &noise);
+    assert_float_equal(noise.smallest, 0.1151709, 1e-6); /* e^0.1 - 1 + 0.01 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paired_exact),
-        cmocka_unit_test(paired_width),
-        cmocka_unit_test(unpaired_exact),
+        cmocka_unit_test(paired_exact),    cmocka_unit_test(paired_width),
+        cmocka_unit_test(pool_exact),      cmocka_unit_test(unpaired_exact),
         cmocka_unit_test(figure_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

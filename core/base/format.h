@@ -16,4 +16,11 @@ int format_c(char *out, size_t size, const char *format, va_list arguments) ASSA
 /* snprintf in the C locale. */
 int format_number(char *out, size_t size, const char *format, ...) ASSAY_PRINTF(3, 4);
 
+#define EXACT_DIGITS 15 /* a whole number of so many digits is exact in a double, */
+#define EXACT_TENS 22   /* and so is a power of ten up to this */
+extern const double number_tens[EXACT_TENS + 1]; /* 1e0, 1e1, ... */
+/* The number that JSON text from `from` to `to` stands for, where it is the product or quotient of
+ * two exact factors: rounded once it is the nearest (Clinger 1990). False: it is not. */
+bool number_exact(const char *from, const char *to, double *value);
+
 #endif

@@ -20,6 +20,9 @@ void json_add_real(struct text *text, double value);
  * integers of at most 64 bits, at most 256 deep); ASSAY_SYSTEM with position on failure. New
  * reference. */
 json_t *json_read(const char *data, size_t length, const char *what, struct assay_error *error);
+/* The same of any value. */
+json_t *json_read_value(const char *data, size_t length, const char *what,
+                        struct assay_error *error);
 /* Members with a default; a member of the wrong type counts as absent. */
 const char *json_text(const json_t *object, const char *key, const char *fallback);
 int64_t json_whole(const json_t *object, const char *key, int64_t fallback);

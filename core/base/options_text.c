@@ -6,18 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct scale {
+    const char *name; /* NULL: the end */
+    double scale;
+};
+
 /* Units for printing, from large to small. */
-static const char *const *unit_names(struct dimension d)
+static const struct scale *unit_scales(struct dimension d)
 {
-    static const char *const times[] = {"s", "ms", "us", "ns", NULL};
-    static const char *const rates[] = {"TB/s", "GB/s", "MB/s", "kB/s", "B/s", NULL};
-    static const char *const flops[] = {"PFLOP", "TFLOP", "GFLOP", "MFLOP", "kFLOP", "FLOP", NULL};
-    static const char *const flop_rates[] = {"PFLOP/s", "TFLOP/s", "GFLOP/s", "MFLOP/s",
-                                             "kFLOP/s", "FLOP/s",  NULL};
-    static const char *const frequencies[] = {"GHz", "MHz", "kHz", "Hz", NULL};
+    static const struct scale times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {0}};
+    static const struct scale rates[] = {{"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6},
+                                         {"kB/s", 1e3},  {"B/s", 1},    {0}};
+    static const struct scale flops[] = {{"PFLOP", 1e15},
+                                         {"TFLOP", 1e12},
+                                         {"GFLOP", 1e9},
+                                         {"MFLOP", 1e6},
+                                         {"kFLOP", 1e3},
+                                         {"FLOP", 1},
+                                         {0}};
+    static const struct scale flop_rates[] = {{"PFLOP/s", 1e15},
+                                              {"TFLOP/s", 1e12},
+                                              {"GFLOP/s", 1e9},
+                                              {"MFLOP/s", 1e6},
+                                              {"kFLOP/s", 1e3},
+                                              {"FLOP/s", 1},
+                                              {0}};
+    static const struct scale frequencies[] = {
+        {"GHz", 1e9}, {"MHz", 1e6}, {"kHz", 1e3}, {"Hz", 1}, {0}};
     static const struct {
         struct dimension dimension;
-        const char *const *names;
+        const struct scale *scales;
     } table[] = {
         {{.seconds = 1}, times},        {{.bytes = 1, .seconds = -1}, rates},
         {{.flops = 1}, flops},          {{.flops = 1, .seconds = -1}, flop_rates},
@@ -25,7 +43,7 @@ static const char *const *unit_names(struct dimension d)
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (dimension_equal(d, table[i].dimension))
-            return table[i].names;
+            return table[i].scales;
     return NULL;
 }
 
@@ -39,12 +57,12 @@ static void add_number(struct text *text, const struct option_value *value)
 
 /* "1.5ms" when that is short and reads back to the same value. */
 static bool add_in_unit(struct text *text, const struct assay_option *option,
-                        const struct option_value *value, const char *name, bool spaced)
+                        const struct option_value *value, struct unit own,
+                        const struct scale *other, bool spaced)
 {
-    struct unit own = unit_of_label(option->unit), other = unit_of_label(name);
     double stored = value->kind == ASSAY_OPTION_INTEGER ? (double)value->as.integer
                                                         : value->as.real;
-    double number = stored * (own.scale / other.scale);
+    double number = stored * (own.scale / other->scale);
     double thousandths = rint(number * 1000) / 1000; /* a scale below one costs the last bit */
     if (fabs(thousandths - number) <= fabs(number) * 2e-15)
         number = thousandths;
@@ -53,7 +71,8 @@ static bool add_in_unit(struct text *text, const struct assay_option *option,
     struct text form = {0};
     number_add(&form, number);
     bool good = form.length <= 12;
-    text_addf(&form, "%s%s", spaced ? " " : "", name);
+    text_add(&form, spaced ? " " : "");
+    text_add(&form, other->name);
     struct option_value back;
     good = good && !form.failed && option_read_number(option, text_string(&form), &back, NULL) &&
            option_value_equal(&back, value);
@@ -66,10 +85,11 @@ static bool add_in_unit(struct text *text, const struct assay_option *option,
 static void add_value(struct text *text, const struct assay_option *option,
                       const struct option_value *value, bool spaced)
 {
-    struct dimension dimension = unit_of_label(option->unit).dimension;
-    const char *const *names = unit_names(dimension);
-    for (; names && *names; names++)
-        if (add_in_unit(text, option, value, *names, spaced))
+    struct unit own = unit_of_label(option->unit);
+    struct dimension dimension = own.dimension;
+    const struct scale *scales = unit_scales(dimension);
+    for (; scales && scales->name; scales++)
+        if (add_in_unit(text, option, value, own, scales, spaced))
             return;
     add_number(text, value);
     /* Labels ("elements", "depth") are left out: a bare number means the same. */
@@ -97,7 +117,8 @@ void option_add_integer(struct text *text, const struct assay_option *option, in
     const char *whole = text_string(&form);
     size_t digits = strspn(whole, "-0123456789");
     text_add_bytes(text, whole, digits);
-    text_addf(text, "%s%s", spaced ? " " : "", whole + digits);
+    text_add(text, spaced ? " " : "");
+    text_add(text, whole + digits);
     text->failed |= form.failed;
     text_free(&form);
 }

@@ -105,17 +105,30 @@ static const struct scale *fitting(const struct scale *scales, double value)
     return scales;
 }
 
+static double power_of_ten(int exponent)
+{
+    return exponent < 0 ? 1 / number_tens[-exponent] : number_tens[exponent];
+}
+
 /* Decimals after the point that show `digits` significant digits of value, at least 0. */
 static int decimals_for(double value, int digits)
 {
-    if (value == 0)
+    double size = fabs(value);
+    if (size == 0)
         return 0;
-    char form[40];
-    format_number(form, sizeof form, "%.*e", digits - 1, fabs(value));
     int exponent = 0;
-    const char *e = strchr(form, 'e');
-    if (!e || sscanf(e + 1, "%d", &exponent) != 1)
-        return 0;
+    while (exponent < 9 && size >= power_of_ten(exponent + 1))
+        exponent++;
+    while (exponent > -9 && size < power_of_ten(exponent))
+        exponent--;
+    /* Rounding may carry it into the next power of ten. */
+    if (exponent == 9 || exponent == -9 || size > 0.9 * power_of_ten(exponent + 1)) {
+        char form[40];
+        format_number(form, sizeof form, "%.*e", digits - 1, size);
+        const char *e = strchr(form, 'e');
+        if (!e || sscanf(e + 1, "%d", &exponent) != 1)
+            return 0;
+    }
     int decimals = digits - 1 - exponent;
     return decimals > 0 ? decimals : 0;
 }
@@ -128,21 +141,28 @@ static bool needs_exponent(double value)
 
 static void add_fixed(struct text *text, double value, int decimals, bool exponent)
 {
-    char digits[400];
-    if (exponent)
+    char digits[40];
+    if (exponent) {
         format_number(digits, sizeof digits, "%.*e", DIGITS - 1, value);
-    else
-        format_number(digits, sizeof digits, "%.*f", decimals, value);
-    if (digits[0] == '-' && strspn(digits + 1, "0.") == strlen(digits + 1))
-        memmove(digits, digits + 1, strlen(digits)); /* no "-0.00" */
-    text_add(text, digits);
+        text_add(text, digits);
+        return;
+    }
+    size_t before = text->length;
+    number_add_fixed(text, value, decimals);
+    if (text->failed || text->data[before] != '-')
+        return;
+    size_t rest = text->length - before - 1;
+    if (strspn(text->data + before + 1, "0.") == rest) { /* no "-0.00" */
+        memmove(text->data + before, text->data + before + 1, rest + 1);
+        text->length--;
+    }
 }
 
 /* Four digits; an exact value goes without trailing zeros ("500", not "500.0"). */
 static void add_digits(struct text *text, double value)
 {
     if (value == rint(value) && fabs(value) < 1e7) {
-        text_addf(text, "%.0f", value == 0 ? 0.0 : value);
+        text_add_integer(text, (int64_t)value);
         return;
     }
     int decimals = decimals_for(value, DIGITS);
@@ -177,7 +197,8 @@ static bool add_binary_size(struct text *text, double value)
     for (const struct scale *scale = binary_scale; scale->name; scale++) {
         double count = value / scale->unit;
         if (count != 0 && count == rint(count) && fabs(count) < 1e4) {
-            text_addf(text, "%.0f %s", count, scale->name);
+            text_add_integer(text, (int64_t)count);
+            add_unit(text, scale->name);
             return true;
         }
     }

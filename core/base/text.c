@@ -19,7 +19,7 @@ static bool text_reserve(struct text *text, size_t count)
     size_t wanted = text->length + count + 1;
     if (wanted <= text->capacity)
         return true;
-    size_t capacity = text->capacity ? text->capacity : 64;
+    size_t capacity = text->capacity ? text->capacity : 128;
     while (capacity < wanted)
         capacity *= 2;
     char *data = realloc(text->data, capacity);
@@ -121,6 +121,12 @@ void text_add_clean(struct text *text, const char *string)
 {
     const unsigned char *s = (const unsigned char *)string;
     while (*s) {
+        const unsigned char *plain = s;
+        while (*s >= 0x20 && *s < 0x7F)
+            s++;
+        text_add_bytes(text, (const char *)plain, (size_t)(s - plain));
+        if (!*s)
+            break;
         size_t length = text_character_bytes((const char *)s, SIZE_MAX);
         if (length == 0) {
             text_add(text, "\xEF\xBF\xBD");

@@ -207,7 +207,8 @@ static bool atom_parse(const char *name, size_t length, bool in_rate, struct uni
     for (size_t i = 0; i < SYMBOL_COUNT; i++) {
         const struct symbol *symbol = &symbols[i];
         size_t tail = strlen(symbol->name);
-        if (tail > length || (symbol->only_in_rates && !in_rate) ||
+        if (length == 0 || name[length - 1] != symbol->name[tail - 1] || tail > length ||
+            (symbol->only_in_rates && !in_rate) ||
             memcmp(name + length - tail, symbol->name, tail) != 0)
             continue;
         for (size_t p = 0; p < PREFIX_COUNT; p++) {

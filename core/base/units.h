@@ -59,5 +59,7 @@ void quantity_add_exact_bytes(struct text *text, int64_t bytes);
 /* Locale-independent number parsing and printing ("%.17g" shortened while it round-trips). */
 bool number_parse(const char *text, const char **end, double *value);
 void number_add(struct text *text, double value);
+/* The same as "%.*f" of a finite number; decimals >= 0. */
+void number_add_fixed(struct text *text, double value, int decimals);
 
 #endif

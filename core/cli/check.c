@@ -18,9 +18,10 @@ struct check_choices {
 
 struct check {
     const struct check_choices *choices;
-    const char *path;         /* of the script */
-    struct text journal;      /* path */
-    json_t *run;              /* the journal's run record */
+    const char *path;    /* of the script */
+    struct text journal; /* path */
+    struct journal_reader *reader;
+    const json_t *run;        /* the journal's run record */
     struct choices_plan plan; /* as the run had them */
     struct arena *arena;      /* for strings of `plan` */
     struct catalog *catalog;
@@ -43,14 +44,11 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
     return true;
 }
 
-static bool read_run(struct check *check, const char *path, struct assay_error *error)
+static bool read_journal(struct check *check, const char *path, struct assay_error *error)
 {
-    struct journal_reader *reader = given_journal(path, &check->journal, error);
-    if (!reader)
-        return false;
-    check->run = json_incref((json_t *)journal_run(reader));
-    journal_reader_destroy(&reader);
-    return true;
+    check->reader = given_journal(path, &check->journal, error);
+    check->run = check->reader ? journal_run(check->reader) : NULL;
+    return check->reader != NULL;
 }
 
 static bool list_words(struct arguments_list *list, const json_t *words, struct assay_error *error)
@@ -151,11 +149,12 @@ static int check_journal(struct check *check, const char *journal)
     struct assay_error error = {0};
     int status;
     if (choices_output_check(reports, &error) && failure_expect(reports, killed, &error) &&
-        read_run(check, journal, &error) && load(check, &error) &&
+        read_journal(check, journal, &error) && load(check, &error) &&
         outside_open(&check->outside, reports, script_plan(check->script), &error)) {
         open_writer(check);
         struct judgement_params params = {
             .journal = text_string(&check->journal),
+            .reader = check->reader,
             .writer = check->writer,
             .script = check->script,
             .script_path = check->path,
@@ -174,7 +173,7 @@ static int check_journal(struct check *check, const char *journal)
     script_destroy(&check->script);
     catalog_destroy(&check->catalog);
     choices_plan_free(&check->plan);
-    json_decref(check->run);
+    journal_reader_destroy(&check->reader);
     arena_destroy(&check->arena);
     text_free(&check->journal);
     return status;

@@ -199,33 +199,37 @@ static int judge_apart(const struct judgement_params *params, struct journal_rea
     return status;
 }
 
-int judgement_run(const struct judgement_params *params)
+/* Judges into the journal itself and reads on, for the verdicts. */
+static int judge_within(const struct judgement_params *params, struct journal_reader *reader)
 {
     struct assay_error error = {0};
     int status = CLI_CASE_ERROR;
-    struct journal_reader *reader = NULL;
-    if (expect_failure(params, &error))
-        reader = journal_read(params->journal, &error);
-    if (reader && !params->writer) {
-        status = judge_apart(params, reader);
-        journal_reader_destroy(&reader);
-        return status;
-    }
-    if (reader && !judge_into(params, reader, params->writer, &status, &error)) {
+    if (!judge_into(params, reader, params->writer, &status, &error)) {
         /* A full disk: what was measured is still worth its verdict, on the screen at least. */
         fprintf(stderr, "assay: the verdicts are only printed: %s\n", error.text);
         status = judge_apart(params, reader);
-        status = status == CLI_PASS ? CLI_CASE_ERROR : status;
-        error = (struct assay_error){0};
-    } else if (reader) {
-        /* Once more, for the verdicts. */
-        journal_reader_destroy(&reader);
-        reader = journal_read(params->journal, &error);
-        struct report_source source = {reader, NULL, params->journal};
-        status = reader ? report_all(params, &source, status) : CLI_CASE_ERROR;
+        return status == CLI_PASS ? CLI_CASE_ERROR : status;
     }
-    if (error.status)
+    if (!journal_read_on(reader, &error))
+        return judgement_fail(params, &error);
+    struct report_source source = {reader, NULL, params->journal};
+    return report_all(params, &source, status);
+}
+
+int judgement_run(const struct judgement_params *params)
+{
+    struct assay_error error = {0};
+    struct journal_reader *own = NULL, *reader = params->reader;
+    int status;
+    bool good = expect_failure(params, &error);
+    if (good && !reader)
+        reader = own = journal_read(params->journal, &error);
+    if (!good || !reader)
         status = judgement_fail(params, &error);
-    journal_reader_destroy(&reader);
+    else if (params->writer)
+        status = judge_within(params, reader);
+    else
+        status = judge_apart(params, reader);
+    journal_reader_destroy(&own);
     return status;
 }

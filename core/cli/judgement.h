@@ -8,6 +8,7 @@
 
 struct judgement_params {
     const char *journal;           /* path */
+    struct journal_reader *reader; /* of it, read before `writer` was opened; NULL: it is read */
     struct journal_writer *writer; /* verdicts go there; NULL: the journal is left as it is */
     struct script *script;
     const char *script_path; /* for the commands that repeat a case */

@@ -18,6 +18,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct run_choices {
@@ -231,10 +232,21 @@ static bool wants_more(void *user, const struct plan *plan, const struct plan_ca
                        size_t count, json_t *const *cases, json_t *const *samples)
 {
     const struct judge_script *closures = user;
-    struct judge_group group = {
-        .items = items, .count = count, .records = cases, .samples = samples};
+    struct lazy **records = calloc(count, sizeof(struct lazy *));
+    bool good = records != NULL, more = false;
     (void)plan; /* the script's */
-    return judge_look(&group, closures);
+    for (size_t i = 0; good && i < count; i++) {
+        records[i] = lazy_create_tree(cases[i], NULL);
+        good = records[i] != NULL;
+    }
+    struct judge_group group = {
+        .items = items, .count = count, .records = records, .samples = samples};
+    if (good) /* else what there is has to do */
+        more = judge_look(&group, closures);
+    for (size_t i = 0; records && i < count; i++)
+        lazy_destroy(&records[i]);
+    free(records);
+    return more;
 }
 
 static void started(void *user, const struct plan *plan, const struct plan_case *item, size_t index,

@@ -32,7 +32,9 @@ static void add_settings(const struct plan *plan, const struct plan_case *item, 
         const struct assay_option *option = item->workload->options[item->settings[i].option];
         if (strcmp(axis, option->name) == 0)
             continue;
-        text_addf(out, "%s%s=", gap, option->name);
+        text_add(out, gap);
+        text_add(out, option->name);
+        text_add_char(out, '=');
         option_value_add(out, option, &item->settings[i].value);
         gap = " ";
     }

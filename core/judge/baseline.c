@@ -62,7 +62,8 @@ static bool give(const struct baseline *self, const struct subject *subject, enu
     struct text message = {0};
     text_addf(&message, "%s:%d: ", experiment->script, experiment->line);
     text_add(&message, text_string(body));
-    outside_add_place(&message, self->params.plan, subject->item, subject->now.record);
+    outside_add_place(&message, self->params.plan, subject->item,
+                      json_object_get(subject->now.record, "device"));
     struct judge_verdict out = {.experiment = experiment->name,
                                 .case_id = json_text(subject->now.record, "id", NULL),
                                 .verdict = verdict,
@@ -188,7 +189,7 @@ static bool read_subject(const struct baseline *self, const struct judge_group *
         if (out->now.record)
             out->now.samples = journal_samples(group->reader, (size_t)here, &failure);
     } else {
-        out->now.record = json_incref(group->records[index]);
+        out->now.record = json_incref(lazy_tree(group->records[index]));
         out->now.samples = group->samples ? json_incref(group->samples[index]) : NULL;
     }
     bool good = out->now.record && !failure.status &&

@@ -75,7 +75,9 @@ void bound_add_message(struct text *text, const struct bound *bound, const struc
         return;
     }
     metric_add(text, metric);
-    text_addf(text, " %s ", words[bound->kind][verdict]);
+    text_add_char(text, ' ');
+    text_add(text, words[bound->kind][verdict]);
+    text_add_char(text, ' ');
     add_limit(text, bound);
 }
 

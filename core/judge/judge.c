@@ -5,7 +5,6 @@
 #include "judge/floor.h"
 #include "judge/outside.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +16,9 @@ struct judge {
     void *user;
     int64_t number;
     bool only_peaks;                /* are asked for */
-    struct text line;               /* reused */
+    struct text line, clean;        /* reused */
     const struct plan_case **items; /* of a group; reused */
-    json_t **records;
+    struct lazy **records;
     size_t room;
 };
 
@@ -40,46 +39,55 @@ int64_t judge_number(struct journal_reader *reader)
     return last + 1;
 }
 
-/* "KEY": and the text, made printable, behind a comma. */
-static void add_member(struct text *line, const char *key, const char *value)
+static void add_key(struct text *line, const char *key)
 {
-    text_addf(line, ",\"%s\":", key);
+    text_add(line, ",\"");
+    text_add(line, key);
+    text_add(line, "\":");
+}
+
+/* "KEY": and the text, made printable, behind a comma. */
+static void add_member(struct judge *judge, const char *key, const char *value)
+{
+    struct text *line = &judge->line, *clean = &judge->clean;
+    add_key(line, key);
     if (!value) {
         text_add(line, "null");
         return;
     }
-    struct text clean = {0};
-    text_add_clean(&clean, value);
-    json_add_string(line, text_string(&clean), clean.length);
-    line->failed = line->failed || clean.failed;
-    text_free(&clean);
+    text_clear(clean);
+    text_add_clean(clean, value);
+    json_add_string(line, text_string(clean), clean->length);
+    line->failed = line->failed || clean->failed;
 }
 
 static void add_number(struct text *line, const char *key, double value)
 {
-    text_addf(line, ",\"%s\":", key);
+    add_key(line, key);
     json_add_real(line, value);
 }
 
-static void add_metric(struct text *line, const struct metric *metric)
+static void add_metric(struct judge *judge, const struct metric *metric)
 {
+    struct text *line = &judge->line;
     if (!metric) {
         text_add(line, ",\"metric\":null");
         return;
     }
     text_add(line, ",\"metric\":{");
     size_t before = line->length;
-    add_member(line, "name", metric->name ? metric->name : "value");
+    add_member(judge, "name", metric->name ? metric->name : "value");
     if (!line->failed) /* the first member has no comma */
         memmove(line->data + before, line->data + before + 1, line->length-- - before);
-    add_member(line, "unit", dimension_symbol(metric->dimension));
+    add_member(judge, "unit", dimension_symbol(metric->dimension));
     if (metric->absent) {
-        add_member(line, "absent", metric->absent);
+        add_member(judge, "absent", metric->absent);
     } else {
         add_number(line, "value", metric->value);
         add_number(line, "low", metric->low);
         add_number(line, "high", metric->high);
-        text_addf(line, ",\"n\":%zu", metric->n);
+        add_key(line, "n");
+        text_add_integer(line, (int64_t)metric->n);
     }
     text_add_char(line, '}');
 }
@@ -90,15 +98,17 @@ static bool append(struct judge *judge, const struct judge_verdict *verdict,
 {
     struct text *line = &judge->line;
     text_clear(line);
-    text_addf(line, "{\"kind\":\"verdict\",\"judgement\":%" PRId64, judge->number);
-    add_member(line, "experiment", verdict->experiment);
-    add_member(line, "case", verdict->case_id);
-    add_member(line, "verdict", verdict_name(verdict->verdict));
-    add_member(line, "bound", verdict->bound);
-    add_member(line, "script", verdict->script);
-    text_addf(line, ",\"line\":%d", verdict->line);
-    add_member(line, "message", verdict->message);
-    add_metric(line, verdict->metric);
+    text_add(line, "{\"kind\":\"verdict\",\"judgement\":");
+    text_add_integer(line, judge->number);
+    add_member(judge, "experiment", verdict->experiment);
+    add_member(judge, "case", verdict->case_id);
+    add_member(judge, "verdict", verdict_name(verdict->verdict));
+    add_member(judge, "bound", verdict->bound);
+    add_member(judge, "script", verdict->script);
+    add_key(line, "line");
+    text_add_integer(line, verdict->line);
+    add_member(judge, "message", verdict->message);
+    add_metric(judge, verdict->metric);
     text_add_char(line, '}');
     if (line->failed)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a verdict's record");
@@ -126,19 +136,10 @@ bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct 
     return !judge->out || append(judge, verdict, error);
 }
 
-const char *const *judge_members(bool peaks)
-{
-    /* What closures can see of a record. */
-    static const char *const members[] = {"id",      "status",       "reason", "params", "device",
-                                          "metrics", "verification", "stages", NULL};
-    static const char *const without[] = {"id",     "status",  "reason",       "params",
-                                          "device", "metrics", "verification", NULL};
-    return peaks ? members : without;
-}
-
 /* The record of a case, counted; NULL where it has none. */
 static bool record_take(struct judge *judge, const struct plan_case *item,
-                        struct journal_reader *reader, json_t **record, struct assay_error *error)
+                        struct journal_reader *reader, struct lazy **record,
+                        struct assay_error *error)
 {
     bool is_peaks = judge->plan->experiments[item->experiment].is_peaks;
     long at = journal_case_find(reader, &item->id);
@@ -147,11 +148,10 @@ static bool record_take(struct judge *judge, const struct plan_case *item,
         judge->counts->missing += !is_peaks; /* they are chosen by the device */
         return true;
     }
-    *record = journal_case_part(reader, (size_t)at,
-                                judge_members(json_array_size(journal_peaks(reader)) > 0), error);
+    *record = journal_case_lazy(reader, (size_t)at, error);
     if (!*record)
         return false;
-    const char *status = json_text(*record, "status", "error");
+    const char *status = lazy_text(*record, "status", "error");
     if (strcmp(status, "done") == 0) {
         judge->counts->done++;
         judge->counts->yardsticks += is_peaks && !judge->only_peaks;
@@ -171,7 +171,7 @@ static bool group_room(struct judge *judge, size_t count, struct assay_error *er
     const struct plan_case **items = realloc(judge->items, count * sizeof(*items));
     if (items)
         judge->items = items;
-    json_t **records = realloc(judge->records, count * sizeof(json_t *));
+    struct lazy **records = realloc(judge->records, count * sizeof(struct lazy *));
     if (records)
         judge->records = records;
     if (!items || !records)
@@ -181,7 +181,7 @@ static bool group_room(struct judge *judge, size_t count, struct assay_error *er
     return true;
 }
 
-static bool floor_fail(struct judge *judge, const struct plan_case *item, const json_t *record,
+static bool floor_fail(struct judge *judge, const struct plan_case *item, struct lazy *record,
                        const struct metric *time, const struct metric *floor,
                        struct assay_error *error)
 {
@@ -194,9 +194,9 @@ static bool floor_fail(struct judge *judge, const struct plan_case *item, const 
     text_add(&message, " is under its floor, ");
     quantity_add(&message, floor->value, floor->dimension);
     text_add(&message, " by the peaks of the device: a broken measurement");
-    outside_add_place(&message, judge->plan, item, record);
+    outside_add_place(&message, judge->plan, item, lazy_member(record, "device"));
     struct judge_verdict verdict = {.experiment = experiment->name,
-                                    .case_id = json_text(record, "id", NULL),
+                                    .case_id = lazy_text(record, "id", NULL),
                                     .verdict = VERDICT_FAIL,
                                     .script = experiment->script,
                                     .line = experiment->line,
@@ -209,18 +209,19 @@ static bool floor_fail(struct judge *judge, const struct plan_case *item, const 
 }
 
 /* Looks for stages, and for a case, that took less time than the device can do. */
-static bool floor_judge(struct judge *judge, const struct plan_case *item, const json_t *record,
+static bool floor_judge(struct judge *judge, const struct plan_case *item, struct lazy *record,
                         const json_t *all_peaks, struct assay_error *error)
 {
-    const json_t *found = floor_peaks_find(all_peaks, json_object_get(record, "device"));
-    const json_t *stages = json_object_get(record, "stages"), *stage;
-    const json_t *metrics = json_object_get(record, "metrics");
+    if (!record || json_array_size(all_peaks) == 0)
+        return true;
+    const json_t *found = floor_peaks_find(all_peaks, lazy_member(record, "device"));
+    const json_t *stages = lazy_member(record, "stages"), *stage;
     struct floor_peaks peaks;
     struct metric floor, time;
     struct text name = {0};
     size_t i;
     bool good = true, broken = false;
-    if (!found || strcmp(json_text(record, "status", ""), "done") != 0)
+    if (!found || strcmp(lazy_text(record, "status", ""), "done") != 0)
         return true;
     floor_peaks_read(found, &peaks);
     json_array_foreach((json_t *)(uintptr_t)stages, i, stage)
@@ -228,7 +229,7 @@ static bool floor_judge(struct judge *judge, const struct plan_case *item, const
         text_clear(&name);
         text_addf(&name, "%s.time", json_text(stage, "name", ""));
         floor_stage(&peaks, stage, &floor);
-        metric_from_json(metrics, text_string(&name), &time);
+        lazy_metric(record, text_string(&name), &time);
         if (broken || !floor_is_broken(&time, &floor))
             continue;
         broken = true;
@@ -236,7 +237,7 @@ static bool floor_judge(struct judge *judge, const struct plan_case *item, const
     }
     text_free(&name);
     floor_case(&peaks, stages, &floor);
-    metric_from_json(metrics, "time", &time);
+    lazy_metric(record, "time", &time);
     if (!broken && floor_is_broken(&time, &floor))
         good = floor_fail(judge, item, record, &time, &floor, error);
     return good;
@@ -247,8 +248,8 @@ static bool outside_judge(struct judge *judge, const struct judge_group *group,
 {
     for (; outside; outside = outside->next) {
         for (size_t i = 0; i < group->count; i++) {
-            const char *status = json_text(group->records[i], "status", "");
-            if (strcmp(status, "done") == 0 &&
+            struct lazy *record = group->records[i];
+            if (record && strcmp(lazy_text(record, "status", ""), "done") == 0 &&
                 !outside->check(outside->user, group, i, judge, error))
                 return false;
         }
@@ -277,8 +278,11 @@ static bool group_judge(struct judge *judge, const struct plan *plan, uint32_t i
                 outside_judge(judge, &group, script->outside, error));
     for (size_t i = 0; good && i < count && !plan->experiments[experiment].is_peaks; i++)
         good = floor_judge(judge, judge->items[i], judge->records[i], journal_peaks(reader), error);
-    for (size_t i = 0; i < count; i++)
-        json_decref(judge->records[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct lazy *record = judge->records[i];
+        good = good && (!record || lazy_check(record, "the journal", error));
+        lazy_destroy(&judge->records[i]);
+    }
     return good;
 }
 
@@ -351,8 +355,12 @@ bool judge_run(const struct plan *plan, struct journal_reader *reader,
     struct judge judge = {
         .plan = plan, .out = out, .counts = counts, .number = judge_number(reader)};
     judge.only_peaks = only_peaks(plan);
-    bool good = judge_all(&judge, plan, reader, script, error);
+    bool good = (!out || journal_gather(out, true, error)) &&
+                judge_all(&judge, plan, reader, script, error);
+    /* What is judged so far is written even when the rest fails. */
+    good = (!out || journal_gather(out, false, good ? error : NULL)) && good;
     text_free(&judge.line);
+    text_free(&judge.clean);
     free(judge.items);
     free(judge.records);
     return good;

@@ -30,9 +30,7 @@ bool judge_add(struct judge *judge, const struct judge_verdict *verdict, struct 
 struct judge_group {
     const struct plan_case *const *items;
     size_t count;
-    json_t *const *records;        /* one a case; NULL: it has none. Of a record id, status, reason,
-                                      params, device, metrics and verification are there, with peaks
-                                      stages, at a look all */
+    struct lazy *const *records;   /* one a case; NULL: it has none */
     json_t *const *samples;        /* at a look their samples records (NULL: none); else NULL */
     struct journal_reader *reader; /* where samples are to be had; NULL at a look */
 };
@@ -88,9 +86,6 @@ bool judge_look(const struct judge_group *group, const struct judge_script *scri
  * goes wrong in the check is left to the judgement. */
 void judge_preview(const struct plan *plan, uint32_t group, const struct judge_script *script,
                    void (*each)(void *user, const struct judge_verdict *verdict), void *user);
-
-/* The members of a case record that closures see; NULL-terminated. */
-const char *const *judge_members(bool peaks);
 
 /* The number that this judgement's records (verdict, end) carry: one over the last in the journal.
  */

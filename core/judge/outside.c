@@ -4,9 +4,8 @@
 #include "base/json.h"
 
 void outside_add_place(struct text *text, const struct plan *plan, const struct plan_case *item,
-                       const json_t *record)
+                       const json_t *device)
 {
-    const json_t *device = json_object_get(record, "device");
     const char *name = json_text(device, "label", json_text(device, "name", NULL));
     struct text label = {0};
     plan_case_label(plan, item, true, &label);

@@ -7,8 +7,9 @@
 
 #include <jansson.h>
 
-/* Adds " (bytes=64MiB host_memory=pageable, lavapipe)": what the case sets, and its device. */
+/* Adds " (bytes=64MiB host_memory=pageable, lavapipe)": what the case sets, and the device
+ * of its record. */
 void outside_add_place(struct text *text, const struct plan *plan, const struct plan_case *item,
-                       const json_t *record);
+                       const json_t *device);
 
 #endif

@@ -439,9 +439,9 @@ bool thresholds_tightest(const struct thresholds *self, const json_t *device, do
 
 /* Whether the parameters that ran, defaults included, are those of `where`. */
 static bool where_fits(const struct thresholds *self, const struct threshold *bound,
-                       const struct plan_case *item, const json_t *record, struct arena *scratch)
+                       const struct plan_case *item, struct lazy *record, struct arena *scratch)
 {
-    const json_t *params = json_object_get(record, "params");
+    const json_t *params = bound->where_count ? lazy_member(record, "params") : NULL;
     for (size_t i = 0; i < bound->where_count; i++) {
         struct assay_error ignored = {0}; /* checked when the file was read */
         struct option_value wanted, is;
@@ -478,7 +478,7 @@ static struct bound bound_of(const struct threshold *threshold, struct text *tex
 }
 
 static bool give(const struct thresholds *self, int line, const struct plan_case *item,
-                 const json_t *record, enum verdict verdict, const struct text *body,
+                 struct lazy *record, enum verdict verdict, const struct text *body,
                  const struct metric *metric, struct judge *judge, struct assay_error *error)
 {
     struct text message = {0};
@@ -486,9 +486,9 @@ static bool give(const struct thresholds *self, int line, const struct plan_case
         text_addf(&message, "%s:%d: %s", self->path, line, text_string(body));
     else
         text_addf(&message, "%s: %s", self->path, text_string(body));
-    outside_add_place(&message, self->plan, item, record);
+    outside_add_place(&message, self->plan, item, lazy_member(record, "device"));
     struct judge_verdict out = {.experiment = self->plan->experiments[item->experiment].name,
-                                .case_id = json_text(record, "id", NULL),
+                                .case_id = lazy_text(record, "id", NULL),
                                 .verdict = verdict,
                                 .script = self->path,
                                 .line = line,
@@ -501,12 +501,12 @@ static bool give(const struct thresholds *self, int line, const struct plan_case
 }
 
 static bool judge_one(const struct thresholds *self, const struct threshold *threshold,
-                      const struct plan_case *item, const json_t *record, struct judge *judge,
+                      const struct plan_case *item, struct lazy *record, struct judge *judge,
                       struct assay_error *error)
 {
     struct text limit = {0}, body = {0};
     struct metric metric;
-    metric_from_json(json_object_get(record, "metrics"), threshold->metric, &metric);
+    lazy_metric(record, threshold->metric, &metric);
     struct bound bound = bound_of(threshold, &limit);
     if (!metric.absent && !dimension_equal(metric.dimension, bound.dimension))
         metric.absent = "it has another unit than the bound";
@@ -520,9 +520,9 @@ static bool judge_one(const struct thresholds *self, const struct threshold *thr
 
 /* No entry fits the device: said once a case, and told together by the reports. */
 static bool judge_unknown(const struct thresholds *self, const struct plan_case *item,
-                          const json_t *record, struct judge *judge, struct assay_error *error)
+                          struct lazy *record, struct judge *judge, struct assay_error *error)
 {
-    const json_t *device = json_object_get(record, "device");
+    const json_t *device = lazy_member(record, "device");
     struct text why = {0}, body = {0};
     text_add(&why, "no thresholds for the device ");
     text_add_clean(&why, json_text(device, "name", "none"));
@@ -542,12 +542,12 @@ static bool judge_case(void *user, const struct judge_group *group, size_t index
 {
     const struct thresholds *self = user;
     const struct plan_case *item = group->items[index];
-    const json_t *record = group->records[index];
+    struct lazy *record = group->records[index];
     struct arena *scratch = arena_create();
     bool good = scratch || no_memory(error), known = false;
     for (size_t e = 0; good && e < self->entry_count; e++) {
         const struct entry *entry = &self->entries[e];
-        if (!entry_fits(entry, json_object_get(record, "device")))
+        if (!entry_fits(entry, lazy_member(record, "device")))
             continue;
         known = true;
         for (size_t i = 0; good && i < entry->bound_count; i++) {

@@ -29,7 +29,7 @@ bool grid_begin_row(struct grid *grid, struct assay_error *error)
 {
     grid->total++;
     grid->row = NULL;
-    if (grid->row_count >= grid->row_limit)
+    if (grid_is_full(grid))
         return true;
     if (grid->row_count == grid->row_room) {
         size_t room = grid->row_room ? 2 * grid->row_room : 32;
@@ -119,6 +119,27 @@ bool grid_parameter(struct grid *grid, const char *title, const char *value,
     if (!note_value(grid, column, value))
         return no_memory(error);
     return set_cell(grid, index, value, NULL, GRID_PLAIN, error);
+}
+
+bool grid_varies(const struct grid *grid, const char *title)
+{
+    for (size_t i = 0; i < grid->column_count; i++)
+        if (strcmp(grid->columns[i].title, title) == 0)
+            return grid->columns[i].varies;
+    return false;
+}
+
+bool grid_is_full(const struct grid *grid)
+{
+    return grid->row_count >= grid->row_limit;
+}
+
+void grid_count_row(struct grid *grid, size_t columns)
+{
+    grid->total++;
+    grid->row = NULL;
+    for (size_t i = 0; i < columns && i < grid->column_count; i++)
+        grid->columns[i].rows++;
 }
 
 bool grid_cell(struct grid *grid, const char *title, int importance, const char *full,

@@ -49,6 +49,11 @@ bool grid_begin_row(struct grid *grid, struct assay_error *error);
  * GRID_COLUMNS it is ignored. */
 bool grid_parameter(struct grid *grid, const char *title, const char *value,
                     struct assay_error *error);
+/* Whether it was seen with two values. */
+bool grid_varies(const struct grid *grid, const char *title);
+bool grid_is_full(const struct grid *grid); /* further rows are not kept */
+/* Counts a row, not kept, whose first `columns` parameters are those of the row before. */
+void grid_count_row(struct grid *grid, size_t columns);
 bool grid_cell(struct grid *grid, const char *title, int importance, const char *full,
                const char *brief, enum grid_colour colour, struct assay_error *error);
 /* The value of a parameter that is the same in all rows, or NULL. */

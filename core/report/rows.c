@@ -72,7 +72,7 @@ bool rows_parameters(struct grid *grid, const struct view *view, const json_t *r
     const char *device = view_device(record);
     const char *schedule = json_text(json_object_get(record, "schedule"), "name", "serial");
     struct text replica = {0}, name = {0};
-    text_addf(&replica, "%lld", (long long)json_whole(record, "replica", 0));
+    text_add_integer(&replica, json_whole(record, "replica", 0));
     text_add_clean(&name, device ? device : NO_DEVICE);
     bool good = grid_parameter(grid, "workload", workload, error) &&
                 grid_parameter(grid, "device", text_string(&name), error) &&
@@ -101,7 +101,7 @@ static void print_constants(const struct grid *grid, struct text *out)
     if (schedule)
         text_addf(&line, "%s%s", line.length ? ", " : "", schedule);
     size_t words = line.length;
-    grid_add_constants(grid, 4, &line);
+    grid_add_constants(grid, ROWS_FIXED, &line);
     if (line.length) {
         text_add(out, "  ");
         text_add_bytes(out, text_string(&line), words);

@@ -27,6 +27,7 @@ void groups_print(const struct groups *groups, const char *title, struct text *o
 
 /* Cells for the row begun last: workload, device, schedule and replica of every case, then what was
  * set. */
+#define ROWS_FIXED 4 /* workload, device, schedule, replica: the first columns */
 bool rows_parameters(struct grid *grid, const struct view *view, const json_t *record,
                      struct assay_error *error);
 /* The table of one experiment: its name, what is the same in all rows, the rows. Counts on

@@ -106,6 +106,7 @@ static bool begin_experiment(struct table *table, const char *name, struct assay
     if (table->experiment && strcmp(table->experiment, name) == 0)
         return true;
     end_experiment(table);
+    text_clear(&table->last);
     table->experiment = strdup(name);
     if (!table->experiment)
         return table_no_memory(error);
@@ -126,29 +127,74 @@ static bool add_case(struct table *table, size_t at, const json_t *record,
            table_note_verdicts(table, at, record, error);
 }
 
-/* A case that is not shown in full is read in part: it may still vary a parameter, or have failed.
- */
-static json_t *read_case(struct table *table, size_t at, struct assay_error *error)
+/* Whether the case, not shown, differs from the one before in nothing but parameters that are known
+ * to vary: of most of a long run, it is enough to count it. */
+static bool is_alike(struct table *table, size_t at, struct lazy *record)
+{
+    static const char *const members[] = {"experiment", "workload", "device", "schedule",
+                                          "replica",    "status",   "notes"};
+    size_t length;
+    uint8_t worst = table->view.worst[at];
+    const char *name;
+    json_t *value;
+    text_clear(&table->now);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const char *raw = lazy_raw(record, members[i], &length);
+        text_add_bytes(&table->now, raw, raw ? length : 0);
+        text_add_char(&table->now, '\n');
+    }
+    static const char plain[] = "\n\"done\"\n[]\n";
+    size_t end = sizeof(plain) - 1;
+    if (table->now.failed || table->now.length != table->last.length || table->now.length < end ||
+        memcmp(table->now.data, table->last.data, table->now.length) != 0 ||
+        memcmp(table->now.data + table->now.length - end, plain, end) != 0 ||
+        (worst != VIEW_NONE && worst != VIEW_PASS))
+        return false;
+    json_object_foreach((json_t *)(uintptr_t)lazy_member(record, "set"), name, value)
+    {
+        if (!grid_varies(&table->grid, name))
+            return false;
+    }
+    return true;
+}
+
+static bool add_record(struct table *table, size_t at, json_t *record, struct assay_error *error)
+{
+    bool good = record && add_case(table, at, record, error);
+    json_decref(record);
+    return good;
+}
+
+/* A case whose row is not shown: it may still vary a parameter, or have failed. */
+static bool add_hidden(struct table *table, size_t at, struct assay_error *error)
 {
     static const char *const members[] = {"id",     "experiment", "workload", "script", "line",
                                           "set",    "schedule",   "replica",  "device", "status",
                                           "reason", "notes",      NULL};
-    if (table->experiment && table->grid.row_count == table->grid.row_limit) {
-        json_t *part = journal_case_part(table->view.results, at, members, error);
-        if (!part || strcmp(json_text(part, "experiment", ""), table->experiment) == 0)
-            return part;
-        json_decref(part);
+    struct lazy *record = journal_case_lazy(table->view.results, at, error);
+    if (!record)
+        return false;
+    bool good = true;
+    if (is_alike(table, at, record)) {
+        grid_count_row(&table->grid, ROWS_FIXED);
+        table->done++;
+    } else if (strcmp(lazy_text(record, "experiment", ""), table->experiment) == 0) {
+        text_clear(&table->last);
+        text_add_bytes(&table->last, text_string(&table->now), table->now.length);
+        good = add_record(table, at, lazy_part(record, members, "the journal", error), error);
+    } else {
+        good = add_record(table, at, journal_case(table->view.results, at, error), error);
     }
-    return journal_case(table->view.results, at, error);
+    lazy_destroy(&record);
+    return good;
 }
 
 static bool add_cases(struct table *table, struct assay_error *error)
 {
     for (size_t i = 0; i < table->view.case_count; i++) {
-        json_t *record = read_case(table, i, error);
-        bool good = record && add_case(table, i, record, error);
-        json_decref(record);
-        if (!good)
+        bool hidden = table->experiment && grid_is_full(&table->grid);
+        if (hidden ? !add_hidden(table, i, error)
+                   : !add_record(table, i, journal_case(table->view.results, i, error), error))
             return false;
     }
     end_experiment(table);
@@ -174,6 +220,8 @@ bool report_table(const struct report_source *source, const struct report_style 
     text_free(&table.failures);
     text_free(&table.doubts);
     text_free(&table.notes);
+    text_free(&table.last);
+    text_free(&table.now);
     view_close(&table.view);
     return good;
 }

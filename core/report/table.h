@@ -24,6 +24,7 @@ struct table {
     /* The experiment that rows are gathered for. */
     struct grid grid;
     char *experiment;
+    struct text last, now; /* what cases that are not shown have in common: of the last, of this */
 };
 
 bool table_no_memory(struct assay_error *error);

@@ -28,13 +28,17 @@ const char *const view_verdict_names[] = {
     [VIEW_NOT_JUDGED] = "not judged",
 };
 
-enum view_verdict view_verdict(const json_t *verdict)
+static enum view_verdict verdict_named(const char *name)
 {
-    const char *name = json_text(verdict, "verdict", "");
     for (int i = 0; i < VIEW_NONE; i++)
         if (strcmp(name, view_verdict_names[i]) == 0)
             return (enum view_verdict)i;
     return VIEW_NOT_JUDGED;
+}
+
+enum view_verdict view_verdict(const json_t *verdict)
+{
+    return verdict_named(json_text(verdict, "verdict", ""));
 }
 
 static int badness(uint8_t verdict)
@@ -52,28 +56,27 @@ static int badness(uint8_t verdict)
 }
 
 /* Which chain a verdict belongs to: its case, else that of the summaries. */
-static size_t chain_of(const struct view *view, const json_t *verdict)
+static size_t chain_of(const struct view *view, struct lazy *verdict)
 {
     struct hash128 id;
-    const char *hex = json_text(verdict, "case", NULL);
+    const char *hex = lazy_text(verdict, "case", NULL);
     long at = hex && hash_from_hex(hex, &id) ? journal_case_find(view->results, &id) : -1;
     return at >= 0 ? (size_t)at : view->case_count;
 }
 
 static bool read_verdicts(struct view *view, struct assay_error *error)
 {
-    static const char *const members[] = {"case", "verdict", NULL};
     uint32_t *last = calloc(view->case_count + 1, sizeof(*last));
     if (!last)
         return no_memory(error);
     for (size_t i = 0; i < view->verdict_count; i++) {
-        json_t *verdict = journal_verdict_part(view->judgement, i, members, error);
+        struct lazy *verdict = journal_verdict_lazy(view->judgement, i, error);
         if (!verdict) {
             free(last);
             return false;
         }
         size_t chain = chain_of(view, verdict);
-        enum view_verdict kind = view_verdict(verdict);
+        enum view_verdict kind = verdict_named(lazy_text(verdict, "verdict", ""));
         view->bounds[kind]++;
         if (last[chain])
             view->next[last[chain] - 1] = (uint32_t)i + 1;
@@ -82,7 +85,7 @@ static bool read_verdicts(struct view *view, struct assay_error *error)
         last[chain] = (uint32_t)i + 1;
         if (chain < view->case_count && badness((uint8_t)kind) > badness(view->worst[chain]))
             view->worst[chain] = (uint8_t)kind;
-        json_decref(verdict);
+        lazy_destroy(&verdict);
     }
     free(last);
     return true;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "result/lazy.h"
 
 #include <jansson.h>
 
@@ -23,6 +24,9 @@ bool journal_append(struct journal_writer *journal, const char *line, size_t len
                     struct assay_error *error);
 bool journal_append_json(struct journal_writer *journal, const json_t *record,
                          struct assay_error *error);
+/* While gathering, records that can be had again at once (verdicts) are written several at a time,
+ * still whole records by one write(2); ending it writes the rest. */
+bool journal_gather(struct journal_writer *journal, bool gathering, struct assay_error *error);
 bool journal_sync(struct journal_writer *journal, struct assay_error *error);
 /* Syncs what is left, best effort. */
 void journal_writer_destroy(struct journal_writer **journal);
@@ -32,6 +36,9 @@ void journal_writer_destroy(struct journal_writer **journal);
  * format that is not ours, a run record that was changed, records of two runs. */
 struct journal_reader;
 struct journal_reader *journal_read(const char *path, struct assay_error *error);
+/* Indexes what a writer has appended since, journal_open and what it did to an unfinished tail
+ * included. */
+bool journal_read_on(struct journal_reader *reader, struct assay_error *error);
 void journal_reader_destroy(struct journal_reader **reader);
 /* The `run` record; borrowed. */
 const json_t *journal_run(const struct journal_reader *reader);
@@ -43,18 +50,21 @@ const json_t *journal_peaks(const struct journal_reader *reader);
 size_t journal_case_count(const struct journal_reader *reader);
 /* The case record, parsed now. New reference. */
 json_t *journal_case(struct journal_reader *reader, size_t index, struct assay_error *error);
+/* The same, parsed as far as it is looked at. To be destroyed. */
+struct lazy *journal_case_lazy(struct journal_reader *reader, size_t index,
+                               struct assay_error *error);
 /* Only the named top-level members of it (NULL-terminated), several times faster. New reference. */
 json_t *journal_case_part(struct journal_reader *reader, size_t index, const char *const *members,
                           struct assay_error *error);
 /* Index of the case with this id or -1. */
-long journal_case_find(const struct journal_reader *reader, const struct hash128 *id);
+long journal_case_find(struct journal_reader *reader, const struct hash128 *id);
 /* Its samples record or NULL without error when it has none. New reference. */
 json_t *journal_samples(struct journal_reader *reader, size_t index, struct assay_error *error);
 /* Verdict records of the last judgement, in order. */
 size_t journal_verdict_count(const struct journal_reader *reader);
 json_t *journal_verdict(struct journal_reader *reader, size_t index, struct assay_error *error);
-json_t *journal_verdict_part(struct journal_reader *reader, size_t index,
-                             const char *const *members, struct assay_error *error);
+struct lazy *journal_verdict_lazy(struct journal_reader *reader, size_t index,
+                                  struct assay_error *error);
 size_t journal_damaged_count(const struct journal_reader *reader);
 /* A line of text for each of the first damaged lines, with its number and what is wrong with it,
  * each behind `prefix`. */

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define SYNC_EVERY_NS INT64_C(1000000000)
 #define BLOCK_BYTES 4096
+#define GATHER_BYTES ((size_t)64 * 1024)
 
 struct journal_writer {
     int fd;
@@ -24,8 +24,10 @@ struct journal_writer {
     int64_t synced_ns;
     bool unsynced;
     bool sealing;  /* records get a seal: always, but in a journal whose run record has none */
-    uint64_t seal; /* of the run record; 0 before it is written */
-    struct text line;
+    uint64_t seal; /* of the run record; 0 before there is one */
+    bool gathering;
+    struct text held; /* whole records behind `end` that are not in the file yet */
+    struct text line; /* reused */
 };
 
 static struct journal_writer *writer_create(const char *path, int flags, struct assay_error *error)
@@ -176,58 +178,71 @@ fail:
     return NULL;
 }
 
-/* One call in the usual case; what a full disk or a signal left over is tried once more, to learn
- * the reason. */
-static bool write_parts(struct journal_writer *journal, struct iovec parts[2])
+/* Writes what is held: one call in the usual case. What a full disk leaves of it is cut off. */
+static bool flush(struct journal_writer *journal, struct assay_error *error)
 {
-    while (parts[0].iov_len + parts[1].iov_len > 0) {
-        struct iovec *first = parts[0].iov_len ? &parts[0] : &parts[1];
-        ssize_t put = writev(journal->fd, first, first == &parts[0] ? 2 : 1);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0) {
-            errno = put == 0 ? EIO : errno;
-            return false;
-        }
-        for (size_t i = 0, left = (size_t)put; i < 2; i++) {
-            size_t taken = left < parts[i].iov_len ? left : parts[i].iov_len;
-            parts[i].iov_base = (char *)parts[i].iov_base + taken;
-            parts[i].iov_len -= taken;
-            left -= taken;
-        }
+    size_t length = journal->held.length;
+    if (length == 0)
+        return true;
+    bool good = os_write_all(journal->fd, journal->held.data, length);
+    int reason = errno;
+    text_clear(&journal->held);
+    if (good) {
+        journal->end += (off_t)length;
+        journal->unsynced = true;
+        return true;
     }
+    if (ftruncate(journal->fd, journal->end) != 0)
+        return error_system(error, reason, __FILE__, __LINE__,
+                            "cannot write %s (and its end is not a whole record)", journal->path);
+    return error_system(error, reason, __FILE__, __LINE__, "cannot write %s", journal->path);
+}
+
+/* The record with its seal and newline. */
+static bool hold(struct journal_writer *journal, const char *line, size_t length,
+                 struct assay_error *error)
+{
+    struct text *held = &journal->held;
+    char tail[SEAL_BYTES];
+    bool first = journal->end == 0 && held->length == 0, sealed;
+    uint64_t seal = 0;
+    size_t before = held->length;
+    sealed = journal->sealing && seal_wanted(line, length);
+    if (sealed)
+        seal_make(line, length, first ? 0 : journal->seal, tail, &seal);
+    text_add_bytes(held, line, sealed ? length - 1 : length);
+    text_add_bytes(held, tail, sealed ? SEAL_BYTES : 0);
+    text_add_char(held, '\n');
+    if (held->failed) {
+        held->length = before;
+        held->failed = false;
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a record");
+    }
+    if (first)
+        journal->seal = seal; /* the run record seals the rest */
     return true;
 }
 
 bool journal_append(struct journal_writer *journal, const char *line, size_t length,
                     struct assay_error *error)
 {
-    char tail[SEAL_BYTES + 1];
-    size_t kept = length, added = 0;
-    uint64_t seal = 0;
     if (length == 0 || memchr(line, '\n', length))
         return assay_fail(error, ASSAY_INTERNAL, "a record is empty or holds a newline");
-    if (journal->sealing && seal_wanted(line, length)) {
-        added = seal_make(line, length, journal->seal, tail, &seal);
-        kept = length - 1;
-    }
-    tail[added++] = '\n';
-    struct iovec parts[2] = {{(char *)(uintptr_t)line, kept}, {tail, added}};
-    if (!write_parts(journal, parts)) {
-        int reason = errno;
-        if (ftruncate(journal->fd, journal->end) != 0)
-            return error_system(error, reason, __FILE__, __LINE__,
-                                "cannot write %s (and its end is not a whole record)",
-                                journal->path);
-        return error_system(error, reason, __FILE__, __LINE__, "cannot write %s", journal->path);
-    }
-    if (journal->end == 0)
-        journal->seal = seal; /* the run record seals the rest */
-    journal->end += (off_t)(kept + added);
-    journal->unsynced = true;
+    if (!hold(journal, line, length, error))
+        return false;
+    if (journal->gathering && journal->held.length < GATHER_BYTES)
+        return true;
+    if (!flush(journal, error))
+        return false;
     if (clock_now(clock_monotonic()) - journal->synced_ns < SYNC_EVERY_NS)
         return true;
     return journal_sync(journal, error);
+}
+
+bool journal_gather(struct journal_writer *journal, bool gathering, struct assay_error *error)
+{
+    journal->gathering = gathering;
+    return gathering || flush(journal, error);
 }
 
 bool journal_append_json(struct journal_writer *journal, const json_t *record,
@@ -240,6 +255,8 @@ bool journal_append_json(struct journal_writer *journal, const json_t *record,
 
 bool journal_sync(struct journal_writer *journal, struct assay_error *error)
 {
+    if (!flush(journal, error))
+        return false;
     journal->synced_ns = clock_now(clock_monotonic());
     if (!journal->unsynced)
         return true;
@@ -258,6 +275,7 @@ void journal_writer_destroy(struct journal_writer **journal)
         journal_sync(*journal, NULL);
         close((*journal)->fd);
     }
+    text_free(&(*journal)->held);
     text_free(&(*journal)->line);
     free((*journal)->path);
     free(*journal);

@@ -18,7 +18,8 @@ void metric_add(struct text *text, const struct metric *metric)
         quantity_add(text, metric->value, metric->dimension);
     } else {
         quantity_add_interval(text, metric->value, metric->low, metric->high, metric->dimension);
-        text_addf(text, " n=%zu", metric->n);
+        text_add(text, " n=");
+        text_add_integer(text, (int64_t)metric->n);
     }
 }
 

@@ -139,6 +139,7 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
     add_device(out, record);
     add_text_member(out, "status", record->status);
     add_text_member(out, "reason", record->reason);
+    add_member(out, "notes", record->notes, "[]");
     add_member(out, "metrics", record->metrics, "{}");
     add_member(out, "sampling", record->sampling, "null");
     add_member(out, "stages", record->stages, "null");
@@ -146,7 +147,6 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
     add_member(out, "memory", record->memory, "null");
     add_member(out, "shaders", record->shaders, "[]");
     add_member(out, "sources", record->sources, "null");
-    add_member(out, "notes", record->notes, "[]");
     text_add_char(out, '}');
     return !out->failed ||
            assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a case's record");

@@ -90,7 +90,11 @@ static int verdict_give(lua_State *L, struct expectation *expectation, enum boun
     const struct chunk *chunk = state_place(L, &line);
     const char *path = chunk ? chunk->path : script->params.path;
     char hex[HASH_HEX_BYTES];
-    text_addf(&message, "%s:%d: %s", path, line, text_string(body));
+    text_add(&message, path);
+    text_add_char(&message, ':');
+    text_add_integer(&message, line);
+    text_add(&message, ": ");
+    text_add(&message, text_string(body));
     text_free(body);
     if (item)
         plan_case_label(script->plan, item, true, &settings);
@@ -100,8 +104,11 @@ static int verdict_give(lua_State *L, struct expectation *expectation, enum boun
         text_add(&settings, settings.length ? ", " : "");
         text_add_clean(&settings, device);
     }
-    if (settings.length)
-        text_addf(&message, " (%s)", text_string(&settings));
+    if (settings.length) {
+        text_add(&message, " (");
+        text_add(&message, text_string(&settings));
+        text_add_char(&message, ')');
+    }
     text_free(&settings);
     if (first)
         hash_hex(&first->id, hex);

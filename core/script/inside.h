@@ -34,7 +34,7 @@ struct script_option { /* assay.option */
 
 struct record_slot {
     const struct plan_case *item;
-    json_t *record; /* NULL: looked for and not in the journal */
+    struct lazy *record; /* NULL: looked for and not in the journal */
 };
 
 struct samples_slot { /* both NULL: not in the journal */
@@ -181,7 +181,7 @@ int peaks_ask(lua_State *L);
 /* The experiment that measures the peaks of a device, planned now if it is not yet. */
 struct plan_experiment *peaks_define(lua_State *L, const char *device);
 /* "floor" or "copy.floor" of a case record. */
-void peaks_floor(lua_State *L, const json_t *record, const char *name, struct metric *metric);
+void peaks_floor(lua_State *L, struct lazy *record, const char *name, struct metric *metric);
 
 /* define.c: assay.experiment */
 int define_experiment(lua_State *L);
@@ -227,7 +227,7 @@ void cases_open(lua_State *L);
 void cases_push_all(lua_State *L, uint32_t experiment);
 void cases_push_group(lua_State *L, const struct judge_group *group);
 /* The record of a case (borrowed) or NULL with the reason why there is none. */
-const json_t *result_record(lua_State *L, const struct plan_case *item, const char **reason);
+struct lazy *result_record(lua_State *L, const struct plan_case *item, const char **reason);
 /* The metric of a case by its full name; absent with the reason. Strings live in the scratch arena
  * or the cached record: use at once. */
 void result_metric(lua_State *L, const struct plan_case *item, const char *name,

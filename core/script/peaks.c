@@ -199,11 +199,11 @@ struct plan_experiment *peaks_define(lua_State *L, const char *device)
 }
 
 /* The floor of a case or of a stage ("copy.floor"); absent with the reason. */
-void peaks_floor(lua_State *L, const json_t *record, const char *name, struct metric *metric)
+void peaks_floor(lua_State *L, struct lazy *record, const char *name, struct metric *metric)
 {
     const struct script *script = script_of(L);
-    const json_t *found = floor_peaks_find(script->peaks, json_object_get(record, "device"));
-    const json_t *stages = json_object_get(record, "stages"), *stage;
+    const json_t *found = floor_peaks_find(script->peaks, lazy_member(record, "device"));
+    const json_t *stages, *stage;
     struct floor_peaks peaks;
     size_t i;
     *metric = (struct metric){.dimension = {.seconds = 1},
@@ -211,6 +211,7 @@ void peaks_floor(lua_State *L, const json_t *record, const char *name, struct me
     if (!found)
         return;
     floor_peaks_read(found, &peaks);
+    stages = lazy_member(record, "stages");
     if (strcmp(name, "floor") == 0) {
         floor_case(&peaks, stages, metric);
         return;

@@ -79,7 +79,7 @@ static bool is_planned(const struct plan *plan, const struct plan_case *item)
     return place >= first && place < first + plan->case_count * sizeof(*item);
 }
 
-static const json_t *record_fetch(lua_State *L, const struct plan_case *item)
+static struct lazy *record_fetch(lua_State *L, const struct plan_case *item)
 {
     struct script *script = script_of(L);
     struct judging *judging = &script->judging;
@@ -91,13 +91,12 @@ static const json_t *record_fetch(lua_State *L, const struct plan_case *item)
     struct record_slot *slot = &judging->cache[index % RECORD_CACHE];
     if (slot->item == item)
         return slot->record;
-    json_decref(slot->record);
+    lazy_destroy(&slot->record);
     *slot = (struct record_slot){.item = item};
     long at = judging->reader ? journal_case_find(judging->reader, &item->id) : -1;
     if (at >= 0) {
         struct assay_error error = {0};
-        slot->record = journal_case_part(judging->reader, (size_t)at,
-                                         judge_members(json_array_size(script->peaks) > 0), &error);
+        slot->record = journal_case_lazy(judging->reader, (size_t)at, &error);
         if (!slot->record) {
             slot->item = NULL;
             script_abort(L, &error);
@@ -106,21 +105,21 @@ static const json_t *record_fetch(lua_State *L, const struct plan_case *item)
     return slot->record;
 }
 
-const json_t *result_record(lua_State *L, const struct plan_case *item, const char **reason)
+struct lazy *result_record(lua_State *L, const struct plan_case *item, const char **reason)
 {
     *reason = NULL;
     if (!is_planned(script_of(L)->plan, item)) {
         *reason = "the case is not in the plan of this command line";
         return NULL;
     }
-    const json_t *record = record_fetch(L, item);
+    struct lazy *record = record_fetch(L, item);
     if (!record) {
         *reason = item->selected ? "the case has not run" : "the case is filtered away";
         return NULL;
     }
-    const char *status = json_text(record, "status", "error");
+    const char *status = lazy_text(record, "status", "error");
     if (strcmp(status, "done") != 0) {
-        const char *why = json_text(record, "reason", NULL);
+        const char *why = lazy_text(record, "reason", NULL);
         char *text = arena_printf(script_scratch(L), "%s%s%s", status, why ? ": " : "",
                                   why ? why : "");
         *reason = text ? text : "the case is not done";
@@ -132,11 +131,10 @@ void result_metric(lua_State *L, const struct plan_case *item, const char *name,
                    struct dimension dimension, struct metric *metric)
 {
     const char *reason;
-    const json_t *record = result_record(L, item, &reason);
-    const json_t *metrics = record ? json_object_get(record, "metrics") : NULL;
+    struct lazy *record = result_record(L, item, &reason);
     *metric = (struct metric){0};
-    if (!reason && json_object_get(metrics, name)) {
-        metric_from_json(metrics, name, metric);
+    if (!reason && lazy_has_metric(record, name)) {
+        lazy_metric(record, name, metric);
         metric->name = name;
         return;
     }
@@ -162,7 +160,7 @@ static bool samples_fill(struct script *script, const struct plan_case *item,
     for (size_t i = 0; group && group->samples && i < group->count; i++) {
         if (group->items[i] == item) { /* a look */
             slot->samples = json_incref(group->samples[i]);
-            slot->record = json_incref(group->records[i]);
+            slot->record = json_incref(lazy_tree(group->records[i]));
             return true;
         }
     }
@@ -207,8 +205,8 @@ const char *result_device_label(lua_State *L, const struct plan_case *item)
 {
     struct script *script = script_of(L);
     const char *reason;
-    const json_t *record = result_record(L, item, &reason);
-    const json_t *device = record ? json_object_get(record, "device") : NULL;
+    struct lazy *record = result_record(L, item, &reason);
+    const json_t *device = record ? lazy_member(record, "device") : NULL;
     const char *label = json_text(device, "label", NULL);
     if (!label)
         return NULL;
@@ -286,6 +284,11 @@ static void push_text(lua_State *L, const json_t *object, const char *key)
     lua_pushstring(L, json_text(object, key, NULL));
 }
 
+static const char *record_text(struct lazy *record, const char *name, const char *fallback)
+{
+    return record ? lazy_text(record, name, fallback) : fallback;
+}
+
 static bool whole_member(lua_State *L, const struct result *result, const char *name)
 {
     const struct plan_case *item = result->item;
@@ -303,12 +306,12 @@ static bool whole_member(lua_State *L, const struct result *result, const char *
     else if (strcmp(name, "replica") == 0)
         lua_pushinteger(L, item->replica);
     else if (strcmp(name, "status") == 0)
-        lua_pushstring(L, json_text(result_record(L, item, &reason), "status",
-                                    item->selected                         ? "not run"
-                                    : is_planned(script_of(L)->plan, item) ? "filtered"
-                                                                           : "not planned"));
+        lua_pushstring(L, record_text(result_record(L, item, &reason), "status",
+                                      item->selected                         ? "not run"
+                                      : is_planned(script_of(L)->plan, item) ? "filtered"
+                                                                             : "not planned"));
     else if (strcmp(name, "reason") == 0)
-        push_text(L, result_record(L, item, &reason), "reason");
+        lua_pushstring(L, record_text(result_record(L, item, &reason), "reason", NULL));
     else
         return false;
     return true;
@@ -359,8 +362,8 @@ static void parameter_index(lua_State *L, const struct plan_case *item, const ch
         script_raise(L, &error);
     }
     const struct assay_option *option = item->workload->options[index];
-    const json_t *record = result_record(L, item, &reason);
-    const json_t *json = json_object_get(json_object_get(record, "params"), name);
+    struct lazy *record = result_record(L, item, &reason);
+    const json_t *json = record ? json_object_get(lazy_member(record, "params"), name) : NULL;
     if (json) {
         if (!option_value_from_json(option, json, script_scratch(L), &value, &error))
             script_abort(L, &error);
@@ -384,7 +387,8 @@ static void device_index(lua_State *L, const struct plan_case *item, const char 
     const char *reason;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0) {
-            push_text(L, json_object_get(result_record(L, item, &reason), "device"), name);
+            struct lazy *record = result_record(L, item, &reason);
+            push_text(L, record ? lazy_member(record, "device") : NULL, name);
             return;
         }
     }
@@ -395,8 +399,8 @@ static void verification_index(lua_State *L, const struct plan_case *item, const
 {
     static const char *const names[] = {"error", "verdict"};
     const char *reason;
-    const json_t *record = result_record(L, item, &reason);
-    const json_t *verification = json_object_get(record, "verification");
+    struct lazy *record = result_record(L, item, &reason);
+    const json_t *verification = record ? lazy_member(record, "verification") : NULL;
     if (strcmp(name, "verdict") == 0) {
         push_text(L, verification, "verdict");
         return;

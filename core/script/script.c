@@ -244,8 +244,8 @@ json_t *script_record(const struct script *script)
 static void cache_clear(struct judging *judging)
 {
     for (size_t i = 0; i < RECORD_CACHE; i++) {
-        json_decref(judging->cache[i].record);
-        judging->cache[i] = (struct record_slot){0};
+        lazy_destroy(&judging->cache[i].record);
+        judging->cache[i].item = NULL;
     }
     for (size_t i = 0; i < SAMPLES_CACHE; i++) {
         json_decref(judging->samples[i].samples);

@@ -22,6 +22,15 @@ struct fixture {
     char directory[64], before[4096];
 };
 
+/* Takes the reference. */
+static inline struct lazy *lazy_of(json_t *record)
+{
+    struct lazy *lazy = lazy_create_tree(record, NULL);
+    assert_non_null(lazy);
+    json_decref(record);
+    return lazy;
+}
+
 static int fixture_set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));

@@ -162,9 +162,10 @@ static void a_look_uses_its_own_samples(void **state)
                         "");
     const struct plan *plan = script_plan(fixture->script);
     const struct plan_case *items[] = {&plan->cases[0], &plan->cases[1]};
-    json_t *records[2], *samples[2];
+    struct lazy *records[2];
+    json_t *samples[2];
     for (size_t i = 0; i < 2; i++) {
-        records[i] = case_record(items[i], i, 1);
+        records[i] = lazy_of(case_record(items[i], i, 1));
         samples[i] = samples_record(items[i], i);
     }
     struct judge_script closures;
@@ -174,7 +175,7 @@ static void a_look_uses_its_own_samples(void **state)
     group.samples = NULL; /* then nothing is left but intervals that overlap */
     assert_true(judge_look(&group, &closures));
     for (size_t i = 0; i < 2; i++) {
-        json_decref(records[i]);
+        lazy_destroy(&records[i]);
         json_decref(samples[i]);
     }
 }

@@ -437,6 +437,74 @@ static void sealed_changed_anywhere(void **state)
     text_free(&text);
 }
 
+/* A reader goes on behind what it has read, whatever journal_open did to the tail. */
+static void reads_on(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    write_sealed(SEALED_RUN, &text);
+    size_t last = text.length - 1;
+    while (text.data[last - 1] != '\n')
+        last--;
+    for (size_t length = last; length <= text.length; length++) {
+        static const char verdict[] = "{\"kind\":\"verdict\",\"judgement\":1,\"verdict\":\"pass\"}";
+        static const char end[] = "{\"kind\":\"end\",\"judgement\":1}";
+        struct assay_error error = {0};
+        bool whole = length + 1 >= text.length;
+        assert_true(os_file_write_atomic(path, text.data, length, &error));
+        struct journal_reader *reader = readable();
+        struct journal_writer *journal = journal_open(path, &error);
+        assert_non_null(journal);
+        append(journal, "case", 3, ",\"mark\":3");
+        assert_true(journal_append(journal, verdict, strlen(verdict), &error));
+        assert_true(journal_append(journal, end, strlen(end), &error));
+        assert_true(journal_read_on(reader, &error));
+        assert_int_equal(journal_case_count(reader), whole ? 3 : 2);
+        case_has(reader, 0, 1, 1);
+        case_has(reader, whole ? 2 : 1, 3, -1);
+        if (whole) /* with its samples still */
+            case_has(reader, 1, 1, 1);
+        assert_int_equal(journal_verdict_count(reader), 1);
+        assert_non_null(journal_end(reader));
+        damage_is(reader, "");
+        append(journal, "case", 4, ",\"mark\":4");
+        assert_true(journal_read_on(reader, &error));
+        assert_int_equal(journal_case_count(reader), whole ? 4 : 3);
+        journal_writer_destroy(&journal);
+        journal_reader_destroy(&reader);
+    }
+    text_free(&text);
+}
+
+/* What is gathered is written at the end of it, sealed and in order. */
+static void gathers(void **state)
+{
+    (void)state;
+    struct assay_error error = {0};
+    struct text before = {0}, after = {0};
+    write_sealed(SEALED_RUN, &before);
+    struct journal_writer *journal = journal_open(path, &error);
+    assert_non_null(journal);
+    assert_true(journal_gather(journal, true, &error));
+    for (int i = 3; i < 6; i++)
+        append(journal, "case", i, ",\"mark\":1");
+    assert_true(os_file_read(path, 1 << 20, &after, &error));
+    assert_string_equal(text_string(&after), text_string(&before));
+    assert_true(journal_gather(journal, false, &error));
+    struct journal_reader *reader = readable();
+    assert_int_equal(journal_case_count(reader), 5);
+    damage_is(reader, "");
+    journal_reader_destroy(&reader);
+    assert_true(journal_gather(journal, true, &error));
+    append(journal, "case", 6, ",\"mark\":1");
+    journal_writer_destroy(&journal); /* writes what is left */
+    reader = readable();
+    assert_int_equal(journal_case_count(reader), 6);
+    journal_reader_destroy(&reader);
+    text_free(&before);
+    text_free(&after);
+}
+
 static void names_what_is_wrong(void **state)
 {
     (void)state;
@@ -599,6 +667,8 @@ int main(void)
         IN_FOLDER(many_cases),
         IN_FOLDER(sealed_cut_anywhere),
         IN_FOLDER(sealed_changed_anywhere),
+        IN_FOLDER(reads_on),
+        IN_FOLDER(gathers),
         IN_FOLDER(names_what_is_wrong),
         IN_FOLDER(unsealed_and_wrong),
     };

@@ -21,9 +21,9 @@ static bool check(void *user, uint32_t experiment, const struct judge_group *gro
                   struct judge *judge, struct assay_error *error)
 {
     struct calls *calls = user;
-    const json_t *record = group->records[0];
+    struct lazy *record = group->records[0];
     assert_int_equal(group->count, 1);
-    int64_t bytes = json_whole(json_object_get(record, "params"), "bytes", -1);
+    int64_t bytes = json_whole(lazy_member(record, "params"), "bytes", -1);
     text_addf(&calls->checked, "%u:%d ", (unsigned)experiment, (int)bytes);
     if (calls->fail)
         return assay_fail(error, ASSAY_SCRIPT, "t.lua:1: broken");
@@ -31,7 +31,7 @@ static bool check(void *user, uint32_t experiment, const struct judge_group *gro
         .name = "time", .dimension = {.seconds = 1}, .value = 2, .low = 1, .high = 3, .n = 6};
     static const enum verdict verdicts[] = {VERDICT_PASS, VERDICT_FAIL, VERDICT_INCONCLUSIVE};
     struct judge_verdict verdict = {.experiment = "e",
-                                    .case_id = json_text(record, "id", ""),
+                                    .case_id = lazy_text(record, "id", ""),
                                     .verdict = verdicts[bytes % 3],
                                     .script = "t.lua",
                                     .line = 4,

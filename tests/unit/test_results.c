@@ -182,13 +182,14 @@ static void a_look_tells_undecided_from_decided(void **state)
         assert_string_equal(load_experiment(fixture, fields), "");
         const struct plan *plan = script_plan(fixture->script);
         const struct plan_case *items[] = {&plan->cases[0], &plan->cases[1]};
-        json_t *records[] = {case_record(items[0], 1e9), case_record(items[1], 1e9)};
+        struct lazy *records[] = {lazy_of(case_record(items[0], 1e9)),
+                                  lazy_of(case_record(items[1], 1e9))};
         struct judge_script closures;
         script_judge(fixture->script, &closures);
         struct judge_group group = {.items = items, .records = records, .count = 2};
         assert_int_equal(judge_look(&group, &closures), looks[i].more);
-        json_decref(records[0]);
-        json_decref(records[1]);
+        lazy_destroy(&records[0]);
+        lazy_destroy(&records[1]);
     }
 }
 

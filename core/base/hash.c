@@ -28,13 +28,14 @@ void hash_hex(const struct hash128 *hash, char hex[HASH_HEX_BYTES])
     hex[32] = '\0';
 }
 
+/* -1: none. */
 static int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
+    static const unsigned char digits[256] = {
+        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+        ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+        ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16};
+    return digits[(unsigned char)c] - 1;
 }
 
 bool hash_from_hex(const char *hex, struct hash128 *hash)

@@ -42,11 +42,6 @@ void text_add_bytes(struct text *text, const char *bytes, size_t count)
     text->data[text->length] = '\0';
 }
 
-void text_add(struct text *text, const char *string)
-{
-    text_add_bytes(text, string, strlen(string));
-}
-
 void text_add_char(struct text *text, char c)
 {
     if (!text_reserve(text, 1))

@@ -7,6 +7,7 @@
 #include <assay/api.h>
 
 #include <stdarg.h>
+#include <string.h>
 
 /* All zero is an empty text. `data` is NUL-terminated once anything was added, else NULL. A failed
  * allocation sets `failed`, keeps what was there and makes later additions no-ops: check once at
@@ -17,8 +18,11 @@ struct text {
     bool failed;
 };
 
-void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t count);
+static inline void text_add(struct text *text, const char *string)
+{
+    text_add_bytes(text, string, strlen(string)); /* known beforehand for a literal */
+}
 void text_add_char(struct text *text, char c);
 /* The same as "%lld", several times faster. */
 void text_add_integer(struct text *text, int64_t value);

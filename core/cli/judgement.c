@@ -77,7 +77,10 @@ static bool judge_into(const struct judgement_params *params, struct journal_rea
     script_judge(params->script, &closures);
     closures.outside = params->outside ? params->outside->first : NULL;
     *status = CLI_CASE_ERROR;
-    if (judge_run(script_plan(params->script), reader, &closures, out, &counts, &judged)) {
+    script_hold_watchdog(params->script, true);
+    bool done = judge_run(script_plan(params->script), reader, &closures, out, &counts, &judged);
+    script_hold_watchdog(params->script, false);
+    if (done) {
         *status = judge_exit_status(&counts, &params->output->policy);
         /* A run that ended early must not pass for what it left out. */
         if (counts.missing && *status != CLI_USAGE && *status != CLI_NOTHING_MEASURED)
@@ -97,7 +100,8 @@ static bool judge_into(const struct judgement_params *params, struct journal_rea
         json_decref(end);
         end = NULL;
     }
-    bool good = end ? journal_append_json(out, end, error)
+    bool good = end ? journal_gather(out, true, error) && journal_append_json(out, end, error) &&
+                          journal_gather(out, false, error)
                     : assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the end record");
     json_decref(end);
     return good && journal_sync(out, error);

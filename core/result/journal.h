@@ -24,8 +24,9 @@ bool journal_append(struct journal_writer *journal, const char *line, size_t len
                     struct assay_error *error);
 bool journal_append_json(struct journal_writer *journal, const json_t *record,
                          struct assay_error *error);
-/* While gathering, records that can be had again at once (verdicts) are written several at a time,
- * still whole records by one write(2); ending it writes the rest. */
+/* While gathering, records that can be had again at once (verdicts, ends) are written several at a
+ * time, still whole records by one write(2), and are no reason to sync. Ending it writes the rest.
+ */
 bool journal_gather(struct journal_writer *journal, bool gathering, struct assay_error *error);
 bool journal_sync(struct journal_writer *journal, struct assay_error *error);
 /* Syncs what is left, best effort. */

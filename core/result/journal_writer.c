@@ -189,7 +189,7 @@ static bool flush(struct journal_writer *journal, struct assay_error *error)
     text_clear(&journal->held);
     if (good) {
         journal->end += (off_t)length;
-        journal->unsynced = true;
+        journal->unsynced = journal->unsynced || !journal->gathering;
         return true;
     }
     if (ftruncate(journal->fd, journal->end) != 0)
@@ -234,15 +234,16 @@ bool journal_append(struct journal_writer *journal, const char *line, size_t len
         return true;
     if (!flush(journal, error))
         return false;
-    if (clock_now(clock_monotonic()) - journal->synced_ns < SYNC_EVERY_NS)
+    if (journal->gathering || clock_now(clock_monotonic()) - journal->synced_ns < SYNC_EVERY_NS)
         return true;
     return journal_sync(journal, error);
 }
 
 bool journal_gather(struct journal_writer *journal, bool gathering, struct assay_error *error)
 {
+    bool good = flush(journal, error);
     journal->gathering = gathering;
-    return gathering || flush(journal, error);
+    return good;
 }
 
 bool journal_append_json(struct journal_writer *journal, const json_t *record,

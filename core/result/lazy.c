@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBERS_FIRST 32 /* a case record has fewer */
+#define MEMBERS_FIRST 24 /* without an allocation: those of a case record */
 
 struct member {
     const char *name; /* between the quotes; names with escapes are none that anybody asks for */
@@ -19,8 +19,9 @@ struct member {
 struct object {     /* in a line; its members are found as far as somebody looked for one */
     const char *at; /* where it begins; NULL: all its members are known */
     bool begun;
-    struct member *members;
+    struct member *members; /* NULL: `few` */
     size_t count, room;
+    struct member few[MEMBERS_FIRST];
 };
 
 struct lazy {
@@ -37,6 +38,15 @@ static bool no_memory(struct assay_error *error)
     return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a record");
 }
 
+/* Not all of it is cleared: there are many records. */
+static void object_begin(struct object *object, const char *at)
+{
+    object->at = at;
+    object->begun = false;
+    object->members = NULL;
+    object->count = object->room = 0;
+}
+
 struct lazy *lazy_create(const char *line, size_t length, struct assay_error *error)
 {
     struct lazy *record = length < SIZE_MAX / 2 ? malloc(sizeof(*record) + length + 1) : NULL;
@@ -44,10 +54,12 @@ struct lazy *lazy_create(const char *line, size_t length, struct assay_error *er
         no_memory(error);
         return NULL;
     }
-    memset(record, 0, sizeof(*record));
+    object_begin(&record->whole, record->line);
+    object_begin(&record->metrics, NULL);
+    record->tree = NULL;
+    record->wrong = NULL;
     memcpy(record->line, line, length);
     record->line[length] = '\0';
-    record->whole.at = record->line;
     record->length = length;
     return record;
 }
@@ -60,10 +72,15 @@ struct lazy *lazy_create_tree(json_t *tree, struct assay_error *error)
     return record;
 }
 
+static struct member *object_members(struct object *object)
+{
+    return object->members ? object->members : object->few;
+}
+
 static void object_free(struct object *object)
 {
     for (size_t i = 0; i < object->count; i++)
-        json_decref(object->members[i].parsed);
+        json_decref(object_members(object)[i].parsed);
     free(object->members);
 }
 
@@ -142,15 +159,17 @@ static const char *skip_value(const char *at)
 
 static struct member *object_grow(struct object *object)
 {
-    if (object->count == object->room) {
-        size_t room = object->room ? 2 * object->room : MEMBERS_FIRST;
+    if (object->count >= MEMBERS_FIRST && object->count >= object->room) {
+        size_t room = 2 * object->count;
         struct member *members = realloc(object->members, room * sizeof(*members));
         if (!members)
             return NULL;
+        if (!object->members)
+            memcpy(members, object->few, sizeof(object->few));
         object->members = members;
         object->room = room;
     }
-    return &object->members[object->count];
+    return &object_members(object)[object->count];
 }
 
 static struct member *object_damaged(struct object *object, const char *at, const char **wrong)
@@ -192,7 +211,7 @@ static struct member *object_next(struct object *object, const char **wrong)
 {
     if (!object->at)
         return NULL;
-    struct member *last = object->count ? &object->members[object->count - 1] : NULL;
+    struct member *last = object->count ? &object_members(object)[object->count - 1] : NULL;
     if (last && !member_end(last, wrong))
         return object_damaged(object, last->value, wrong);
     const char *at = skip_space(last ? last->value + last->length : object->at);
@@ -212,7 +231,7 @@ static struct member *object_find(struct object *object, const char *name, const
 {
     size_t length = strlen(name), i = 0;
     for (;; i++) {
-        struct member *member = i < object->count ? &object->members[i]
+        struct member *member = i < object->count ? &object_members(object)[i]
                                                   : object_next(object, wrong);
         if (!member)
             return NULL;

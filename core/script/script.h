@@ -42,5 +42,8 @@ void script_add_last_words(struct script *script, const char *line);
 void script_set_peaks(struct script *script, const json_t *peaks);
 /* The closures, for judge_run. */
 void script_judge(struct script *script, struct judge_script *out);
+/* While many closures are called in a row the timer that guards each runs through, instead of being
+ * set and stopped for each: two system calls a case. */
+void script_hold_watchdog(struct script *script, bool hold);
 
 #endif

@@ -203,30 +203,56 @@ void state_check_deadline(lua_State *L)
 static char watchdog_text[4096];
 static volatile size_t watchdog_length;
 
+static volatile int64_t watchdog_until_ns; /* end of the entry in progress; 0: none */
+static volatile int64_t watchdog_limit_ns;
+static bool watchdog_held;
+
+static void watchdog_set(int64_t in_ns)
+{
+    int64_t us = in_ns / 1000 + (in_ns > 0);
+    struct itimerval timer = {.it_value = {us / 1000000, us % 1000000}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 static void watchdog_fired(int signal_number)
 {
     (void)signal_number;
+    int64_t until = watchdog_until_ns, left = until - clock_now(clock_monotonic());
+    if (until == 0 || left > 0) { /* another entry than that for which it was set, or none */
+        watchdog_set(until == 0 ? watchdog_limit_ns : left);
+        return;
+    }
     ssize_t written = write(STDERR_FILENO, watchdog_text, watchdog_length);
     (void)written;
     _exit(2);
 }
 
-static void watchdog_arm(const struct script *script)
+static void watchdog_arm(const struct script *script, int64_t now_ns)
 {
+    int64_t deadline_ns = script->params.deadline_ns;
     if (script->on_thread) /* the timer is the process's; the case's own deadline is left */
         return;
-    int64_t limit_us = script->params.deadline_ns / 1000 + script->params.deadline_ns / 4000;
-    limit_us += 500000;
-    struct itimerval timer = {.it_value = {limit_us / 1000000, limit_us % 1000000}};
-    setitimer(ITIMER_REAL, &timer, NULL);
+    watchdog_limit_ns = deadline_ns + deadline_ns / 4 + INT64_C(500000000);
+    watchdog_until_ns = now_ns + watchdog_limit_ns;
+    if (!watchdog_held)
+        watchdog_set(watchdog_limit_ns);
 }
 
 static void watchdog_disarm(const struct script *script)
 {
     if (script->on_thread)
         return;
-    struct itimerval timer = {0};
-    setitimer(ITIMER_REAL, &timer, NULL);
+    watchdog_until_ns = 0;
+    if (!watchdog_held)
+        watchdog_set(0);
+}
+
+void script_hold_watchdog(struct script *script, bool hold)
+{
+    if (hold)
+        watchdog_arm(script, clock_now(clock_monotonic()));
+    watchdog_held = hold;
+    watchdog_disarm(script);
 }
 
 static void watchdog_add(const struct text *text)
@@ -349,9 +375,10 @@ bool state_call(struct script *script, int arguments, bool *stopped, struct assa
     lua_insert(L, base);
     script->deadline_passed = false;
     script->raised.status = ASSAY_OK;
-    script->deadline_at_ns = clock_now(clock_monotonic()) + script->params.deadline_ns;
+    int64_t now_ns = clock_now(clock_monotonic());
+    script->deadline_at_ns = now_ns + script->params.deadline_ns;
     lua_sethook(L, limit_hook, LUA_MASKCOUNT, HOOK_INSTRUCTIONS);
-    watchdog_arm(script);
+    watchdog_arm(script, now_ns);
     int status = lua_pcall(L, arguments, 0, base);
     watchdog_disarm(script);
     bool stop = status != LUA_OK && lua_touserdata(L, -1) == (const void *)&stop_key;
@@ -469,7 +496,8 @@ void state_destroy(struct script *script)
 {
     if (script->L) {
         script->memory_limit = SIZE_MAX / 2;
-        watchdog_arm(script); /* finalizers of the script's run without hooks */
+        /* Finalizers of the script's run without hooks. */
+        watchdog_arm(script, clock_now(clock_monotonic()));
         lua_close(script->L);
         watchdog_disarm(script);
     }

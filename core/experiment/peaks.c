@@ -51,8 +51,6 @@ static const struct row rows[] = {
     HOST_ALL(CPU, "32 MiB"),
     HOST_ALL(GPU, "64 MiB"),
     WIDTHS(CPU, "fp32", "512 MFLOP", CPU_SHAPE),
-    {CPU, "arithmetic", {"number", "fp32", "width", "2", "flops", "512 MFLOP", "chains", "14",
-                         CPU_SHAPE}},
     WIDTHS(CPU, "fp64", "256 MFLOP", CPU_SHAPE),
     WIDTHS(CPU, "fp16", "64 MFLOP", "workgroup", "16"),
     WIDTHS(CPU, "int32", "256 MFLOP", CPU_SHAPE),

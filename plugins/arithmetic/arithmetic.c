@@ -8,12 +8,12 @@
 #include <string.h>
 
 /* An invocation makes some rounds of STEPS multiply-adds on each of its values. */
-#define STEPS 96
+#define STEPS 128
 #define STEP_FLOPS 2 /* a multiplication and an addition */
 #define WORD_BYTES 4u
 #define CHAINS_MAX 64
 #define ROUNDS_MAX 65535  /* some drivers end longer loops early */
-#define FIRST_VALUES 128u /* an invocation starts from one of 0 ... 127 */
+#define FIRST_VALUES 128u /* a round starts from one of 0 ... 127 */
 
 enum number { FP32, FP64, FP16, INT32, INT8 };
 static const char *const numbers[] = {"fp32", "fp64", "fp16", "int32", "int8", NULL};
@@ -154,7 +154,7 @@ static bool make_kernel(struct arithmetic *arithmetic, struct assay_error *error
         {"VECTORS", vectors},
         {"STEPS", steps},
         {"STORED", kind->stored},
-        {"FOLDED_NUMBER", vector_type(p->number == FP64 ? &kinds[FP32] : kind, 1)},
+        {"MIX", p->number == INT32 || p->number == INT8 ? "^" : "-"},
         {"FOLDED", vector_type(p->number == FP64 ? &kinds[FP32] : kind, p->width)},
     };
     struct assay_constant workgroup = {.name = "WORKGROUP", .value = (double)p->workgroup};
@@ -212,37 +212,76 @@ static bool arithmetic_record(const struct assay_stage *stage, void *self,
     return assay_command_dispatch(command, &dispatch, error);
 }
 
-/* What an invocation that started from `carried` stores: the kernel in whole numbers, which wrap.
- */
-static uint32_t result_word(const struct params *p, uint32_t carried)
+/* The kernel's round in whole numbers, which wrap: what the values of a component that starts from
+ * `first` become, and their first pass. */
+static uint32_t round_values(const struct params *p, uint32_t first, uint32_t values[CHAINS_MAX])
 {
-    const struct kind *kind = &kinds[p->number];
-    uint32_t vectors = (uint32_t)vector_count(p), factor = (uint32_t)kind->factor, word;
-    for (uint64_t round = 0; round < round_count(p); round++) {
-        uint32_t values[CHAINS_MAX] = {0};
-        for (uint32_t v = 0; v < vectors; v++) {
-            values[v] = carried + v * factor;
-            for (int step = 0; step < STEPS; step++)
-                values[v] = values[v] * factor + factor;
-        }
-        carried = values[vectors % 2 == 0 ? 0 : vectors - 1];
-        for (uint32_t v = 1; v < vectors; v += 2)
-            carried += 2 * (values[v - 1] - values[v]);
+    uint32_t vectors = (uint32_t)vector_count(p), factor = (uint32_t)kinds[p->number].factor;
+    for (uint32_t v = 0; v < vectors; v++) {
+        values[v] = first + v;
+        for (int step = 0; step < STEPS; step++)
+            values[v] = values[v] * factor + factor;
     }
+    uint32_t sum = values[vectors % 2 == 0 ? 0 : vectors - 1];
+    for (uint32_t v = 1; v < vectors; v += 2)
+        sum += values[v - 1] - values[v];
+    return sum;
+}
+
+static uint32_t mixed(const struct params *p, uint32_t a, uint32_t b)
+{
+    return p->number == INT32 || p->number == INT8 ? a ^ b : a - b;
+}
+
+/* What a round makes of a component of an invocation of this number, where round and number count
+ * alike. */
+static uint32_t round_word(const struct params *p, uint32_t component, uint32_t number)
+{
+    uint32_t vectors = (uint32_t)vector_count(p), width = (uint32_t)p->width, values[CHAINS_MAX];
+    uint32_t spread = 0;
+    for (uint32_t i = 0; width > 1 && i < width; i++) {
+        uint32_t sum = round_values(p, (number + i) % FIRST_VALUES, values);
+        spread += i % 2 == 0 ? sum : 0 - sum;
+    }
+    uint32_t rest = round_values(p, (number + component) % FIRST_VALUES, values) + spread;
+    for (uint32_t v = 1; v < vectors; v += 2)
+        rest = mixed(p, rest, values[v]) + values[v - 1];
+    if (vectors % 2 == 1)
+        rest = mixed(p, rest, values[vectors - 1]) + values[vectors - 1];
+    return rest;
+}
+
+/* What an invocation of this number stores. */
+static uint32_t result_word(const struct params *p, const uint32_t *round_words,
+                            uint32_t invocation)
+{
+    uint32_t carried = 0, word;
+    for (uint64_t round = 0; round < round_count(p); round++)
+        carried = round_words[(invocation + round) % FIRST_VALUES] - carried;
     if (p->number == INT32)
         return carried;
     if (p->number == INT8) {
         uint32_t low = carried & 0xff;
         return low < 0x80 ? low : low | 0xffffff00u;
     }
-    float value = (float)carried;
+    float value = (float)(int32_t)carried;
     memcpy(&word, &value, sizeof(word));
     return word;
 }
 
 enum { BLOCK_WORDS = 16384 };
 
-/* One component of all invocations; the values that they start from repeat. */
+/* What component `component` of an invocation stores, by its number modulo FIRST_VALUES. */
+static void component_words(const struct params *p, uint32_t component, uint32_t *words)
+{
+    uint32_t round_words[FIRST_VALUES];
+    for (uint32_t i = 0; i < FIRST_VALUES; i++)
+        round_words[i] = round_word(p, component, i);
+    for (uint32_t i = 0; i < FIRST_VALUES; i++)
+        words[i] = result_word(p, round_words, i);
+}
+
+/* One component of all invocations; its words repeat. */
 static bool verify_component(const struct arithmetic *arithmetic, uint64_t component,
                              const uint32_t *words, uint32_t *got, uint32_t *wanted,
                              struct assay_verification *verification, struct assay_error *error)
@@ -252,7 +291,7 @@ static bool verify_component(const struct arithmetic *arithmetic, uint64_t compo
         uint64_t count = invocations - at < BLOCK_WORDS ? invocations - at : BLOCK_WORDS;
         uint64_t offset = (component * invocations + at) * WORD_BYTES;
         for (uint64_t i = 0; i < count; i++)
-            wanted[i] = words[(at + i + component) % FIRST_VALUES];
+            wanted[i] = words[(at + i) % FIRST_VALUES];
         if (!assay_buffer_read(arithmetic->results, offset, count * WORD_BYTES, got, error) ||
             !assay_verification_bytes(verification, "results", got, wanted, count * WORD_BYTES,
                                       offset, error))
@@ -267,15 +306,15 @@ static bool arithmetic_verify(void *self, struct assay_verification *verificatio
     const struct arithmetic *arithmetic = self;
     uint64_t width = (uint64_t)arithmetic->params->width;
     uint32_t words[FIRST_VALUES];
-    for (uint32_t i = 0; i < FIRST_VALUES; i++)
-        words[i] = result_word(arithmetic->params, i);
     uint32_t *got = malloc(BLOCK_WORDS * sizeof(*got));
     uint32_t *wanted = malloc(BLOCK_WORDS * sizeof(*wanted));
     bool right = got && wanted;
     if (!right)
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for verification");
-    for (uint64_t i = 0; right && i < width; i++)
+    for (uint64_t i = 0; right && i < width; i++) {
+        component_words(arithmetic->params, (uint32_t)i, words);
         right = verify_component(arithmetic, i, words, got, wanted, verification, error);
+    }
     free(got);
     free(wanted);
     return right;
@@ -320,7 +359,7 @@ static const struct assay_option chains_option = {
     .unit = "values", .max = CHAINS_MAX};
 static const struct assay_option rounds_option = {
     OPTION(rounds, ASSAY_OPTION_INTEGER, "0",
-           "turns of the loop, 96 steps each; 0: 64, for fp16 16"),
+           "turns of the loop, 128 steps each; 0: 64, for fp16 16"),
     .unit = "rounds", .max = ROUNDS_MAX};
 static const struct assay_option workgroup_option = {
     OPTION(workgroup, ASSAY_OPTION_INTEGER, "64", "invocations of a workgroup"),

@@ -65,7 +65,7 @@ static void assert_right(const char *const *settings, int64_t flops, int64_t byt
 #define RIGHT(flops, bytes, ...)                                                                   \
     assert_right((const char *const[]){__VA_ARGS__, NULL}, flops, bytes)
 
-/* 64 invocations, 3 rounds of 96 steps of 2 operations on each value. */
+/* 64 invocations, 3 rounds of 128 steps of 2 operations on each value. */
 static void every_kind(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void every_kind(void **state)
         for (int w = 0; w < 3; w++) {
             int64_t width = INT64_C(1) << w;
             int64_t chains = n != 1 ? 12 : w == 2 ? 4 : 6;
-            RIGHT(64 * 3 * 96 * 2 * chains, 64 * width * 4, "number", numbers[n], "width",
+            RIGHT(64 * 3 * 128 * 2 * chains, 64 * width * 4, "number", numbers[n], "width",
                   widths[w], "rounds", "3", "flops", "1");
         }
     }
@@ -85,16 +85,16 @@ static void every_kind(void **state)
 static void shapes(void **state)
 {
     (void)state;
-    RIGHT(64 * 3 * 96 * 2 * 1, 64 * 4, "number", "fp32", "width", "1", "rounds", "3", "flops", "1",
+    RIGHT(64 * 3 * 128 * 2 * 1, 64 * 4, "number", "fp32", "width", "1", "rounds", "3", "flops", "1",
           "chains", "1");
-    RIGHT(64 * 3 * 96 * 2 * 7, 64 * 4, "number", "int32", "width", "1", "rounds", "3", "flops", "1",
-          "chains", "7");
-    RIGHT(64 * 3 * 96 * 2 * 20, 64 * 4 * 4, "number", "fp32", "width", "4", "rounds", "3", "flops",
+    RIGHT(64 * 3 * 128 * 2 * 7, 64 * 4, "number", "int32", "width", "1", "rounds", "3", "flops",
+          "1", "chains", "7");
+    RIGHT(64 * 3 * 128 * 2 * 20, 64 * 4 * 4, "number", "fp32", "width", "4", "rounds", "3", "flops",
           "1", "chains", "20");
-    RIGHT(96 * 64 * 96 * 2 * 12, 96 * 4, "number", "fp32", "width", "1", "workgroup", "32", "flops",
-          "10000000");
-    RIGHT(64 * 16 * 96 * 2 * 12, 64 * 4, "number", "fp16", "width", "1", "flops", "1");
-    RIGHT(64 * 300 * 96 * 2 * 12, 64 * 4, "number", "fp32", "width", "1", "rounds", "300", "flops",
+    RIGHT(64 * 64 * 128 * 2 * 12, 64 * 4, "number", "fp32", "width", "1", "workgroup", "32",
+          "flops", "10000000");
+    RIGHT(64 * 16 * 128 * 2 * 12, 64 * 4, "number", "fp16", "width", "1", "flops", "1");
+    RIGHT(64 * 300 * 128 * 2 * 12, 64 * 4, "number", "fp32", "width", "1", "rounds", "300", "flops",
           "1");
 }
 

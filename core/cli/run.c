@@ -381,8 +381,8 @@ static const struct arguments_option options[] = {
     CHOICES_PLAN_ROWS,
     {"quick", 0, NULL, "measure less: a tenth of each case's time"},
     {"validate", 0, NULL,
-     "turn on the Vulkan validation layers, synchronisation included; a\n"
-     "message fails the case"},
+     "turn on the Vulkan validation layers, synchronisation and accesses of\n"
+     "shaders included; a message fails the case"},
     {"deadline", 0, "TIME", "of each case, after which its worker is killed (60s)"},
     {"require-served", 0, NULL,
      "fail when the PCI bus shows a GPU that no Vulkan driver serves,\n"

@@ -89,6 +89,8 @@ bool member_run_fresh(struct member *member, struct assay_error *error)
 bool member_verify(struct member *member, struct assay_error *error)
 {
     const struct assay_workload *workload = member->request->workload;
+    if (!slot_check_guards(member->slot, error))
+        return false;
     member->verified = !workload->verify ||
                        workload->verify(member->self, &member->verification, error);
     return member->verified || serial_hook_failed(workload->name, "verify", error);
@@ -264,8 +266,17 @@ void member_finish(struct member *member)
 {
     add_resources(member);
     serial_finish(&member->serial);
-    if (member->self)
+    if (member->self) {
         member->request->workload->destroy(&member->self);
+        if (member->self) {
+            struct text note = {0};
+            text_addf(&note, "'%s' left its slot behind: destroy did not set it to NULL",
+                      member->request->workload->name);
+            note_add(member->result, text_string(&note));
+            text_free(&note);
+            member->self = NULL;
+        }
+    }
     if (member->slot) {
         bool lost = member->slot->device && member->slot->device->lost;
         size_t left = slot_destroy(&member->slot);

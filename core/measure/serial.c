@@ -31,6 +31,26 @@ const char *serial_kind_name(enum assay_stage_kind kind)
     return "model";
 }
 
+/* A stage of copies and fills alone cannot have done more than they do. What a kernel does is not
+ * known; times under the floor that its cost gives are flagged. */
+static bool check_cost(const struct serial_stage *entry, struct assay_error *error)
+{
+    const struct assay_cost *cost = &entry->cost;
+    uint64_t reads, writes;
+    if (!command_traffic(entry->command, &reads, &writes))
+        return true;
+    uint64_t most = reads > writes ? reads : writes;
+    if (cost->payload_bytes <= most && cost->read_bytes <= reads && cost->written_bytes <= writes)
+        return true;
+    return assay_fail(error, ASSAY_INTERNAL,
+                      "the cost of stage '%s' is not what it does: it states %llu B of payload, "
+                      "%llu B read and %llu B written, but its copies and fills read %llu B and "
+                      "write %llu B",
+                      entry->stage->name, (unsigned long long)cost->payload_bytes,
+                      (unsigned long long)cost->read_bytes, (unsigned long long)cost->written_bytes,
+                      (unsigned long long)reads, (unsigned long long)writes);
+}
+
 static bool stage_record(struct serial_stage *entry, const struct serial_params *params,
                          struct assay_error *error)
 {
@@ -42,7 +62,7 @@ static bool stage_record(struct serial_stage *entry, const struct serial_params 
         return false;
     if (!stage->record(registry_stage(stage), params->self, entry->command, error))
         return serial_hook_failed(stage->name, "record", error);
-    if (!command_finish(entry->command, error))
+    if (!command_finish(entry->command, error) || !check_cost(entry, error))
         return false;
     entry->device_time = command_has_timestamps(entry->command);
     entry->host_clock = !entry->device_time || command_touches_host(entry->command);

@@ -14,7 +14,8 @@ bool session_open_vulkan(struct session *session, struct assay_error *error)
         *error = session->no_instance;
         return false;
     }
-    struct vulkan_instance_params params = {.validate = session->validate};
+    struct vulkan_instance_params params = {.validate = session->validate,
+                                            .bounds = session->validate};
     session->instance = vulkan_instance_create(&params, error);
     if (!session->instance) {
         session->no_instance = *error;

@@ -18,6 +18,10 @@
 #include <unistd.h>
 
 #define HOST_RESERVE_BYTES (UINT64_C(256) << 20)
+#define GUARD_BYTES 64u
+#define GUARD_WORD 0xa5
+/* Larger ones are at the limits of heaps, where nothing is added. */
+#define GUARDED_BYTES_MAX (UINT64_C(1) << 30)
 #define USAGE                                                                                      \
     (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |                         \
      VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT |         \
@@ -142,9 +146,14 @@ static bool allocate_own(struct assay_buffer *buffer, struct assay_error *error)
     if (type < 0)
         return assay_fail(error, ASSAY_UNSUPPORTED, "%s has no %s memory for buffers: %s",
                           device->physical->name, memory_name(buffer->params.memory), why_not);
-    if (!allocate(buffer, 0, needs.size, (uint32_t)type, NULL, error))
-        return false;
     const VkMemoryPropertyFlags flags = device->physical->memory.memoryTypes[type].propertyFlags;
+    const bool guarded = buffer->params.memory != ASSAY_MEMORY_DEVICE &&
+                         (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) &&
+                         (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) &&
+                         needs.size < GUARDED_BYTES_MAX;
+    buffer->guard_bytes = guarded ? GUARD_BYTES : 0;
+    if (!allocate(buffer, 0, needs.size + buffer->guard_bytes, (uint32_t)type, NULL, error))
+        return false;
     buffer->coherent = flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     buffer->device_local = buffer->params.memory == ASSAY_MEMORY_DEVICE ||
                            buffer->params.memory == ASSAY_MEMORY_BAR;
@@ -218,10 +227,29 @@ static bool allocate_imported(struct assay_buffer *buffer, struct assay_error *e
 
 static bool allocate_pageable(struct assay_buffer *buffer, struct assay_error *error)
 {
-    buffer->allocation = allocate_host(buffer, buffer->params.bytes, page_bytes(), error);
+    buffer->guard_bytes = buffer->params.bytes < GUARDED_BYTES_MAX ? GUARD_BYTES : 0;
+    buffer->allocation = allocate_host(buffer, buffer->params.bytes + buffer->guard_bytes,
+                                       page_bytes(), error);
     buffer->address = buffer->allocation;
     buffer->coherent = true;
     return buffer->allocation != NULL;
+}
+
+static unsigned char *guard(const struct assay_buffer *buffer)
+{
+    return (unsigned char *)buffer->address + buffer->params.bytes;
+}
+
+bool buffer_check_guard(const struct assay_buffer *buffer, struct assay_error *error)
+{
+    for (uint32_t i = 0; i < buffer->guard_bytes; i++)
+        if (guard(buffer)[i] != GUARD_WORD)
+            return assay_fail(error, ASSAY_WRONG_RESULT,
+                              "buffer '%s' ends at byte %llu, but byte %llu was written: a host "
+                              "stage or a kernel goes past its end",
+                              buffer->name, (unsigned long long)buffer->params.bytes,
+                              (unsigned long long)buffer->params.bytes + i);
+    return true;
 }
 
 static bool check_params(const struct assay_device *device,
@@ -290,6 +318,8 @@ struct assay_buffer *buffer_create_internal(struct assay_device *device,
         ok = allocate_imported(buffer, &cause);
     else if (ok)
         ok = allocate_own(buffer, &cause);
+    if (ok && buffer->guard_bytes)
+        memset(guard(buffer), GUARD_WORD, buffer->guard_bytes);
     if (ok && initialise(buffer, &cause))
         return buffer;
     error_prefix(&cause, "buffer '%s'", buffer->name);

@@ -19,7 +19,9 @@ struct assay_buffer {
     VkDeviceMemory memory[VULKAN_MEMBERS_MAX];
     uint64_t held_bytes; /* of a heap of the only member's, unless imported; counted there */
     uint32_t held_heap;
-    void *address;    /* host address or NULL */
+    void *address; /* host address or NULL */
+    uint32_t
+        guard_bytes;  /* behind the end of what the host can address; written once, and checked */
     void *allocation; /* malloc'ed (pageable) or aligned host memory (imported, or any kind in a set
                          of several) */
     bool
@@ -43,6 +45,8 @@ void buffer_name_late(struct assay_buffer *buffer, const char *name);
 void buffer_adopt(struct assay_slot *slot, struct assay_buffer *buffer);
 /* Puts fill (INPUT) or poison (OUTPUT) into the whole buffer; nothing for SCRATCH. */
 bool buffer_restore(struct assay_buffer *buffer, struct assay_error *error);
+/* ASSAY_WRONG_RESULT when something was written behind the buffer's end, where that can be seen. */
+bool buffer_check_guard(const struct assay_buffer *buffer, struct assay_error *error);
 /* Not-coherent memory: makes host writes visible to the device / device writes visible to the host.
  */
 bool buffer_flush(struct assay_buffer *buffer, struct assay_error *error);

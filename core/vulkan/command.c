@@ -304,6 +304,14 @@ size_t command_submission_count(const struct assay_command *command)
     return command->segments.count;
 }
 
+bool command_traffic(const struct assay_command *command, uint64_t *read_bytes,
+                     uint64_t *written_bytes)
+{
+    *read_bytes = command->read_bytes;
+    *written_bytes = command->written_bytes;
+    return !command->dispatches && !command->raw;
+}
+
 size_t command_operation_count(const struct assay_command *command)
 {
     return command->operations;

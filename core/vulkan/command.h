@@ -33,6 +33,10 @@ bool command_has_timestamps(const struct assay_command *command);
 size_t command_submission_count(const struct assay_command *command);
 /* Copies, fills and dispatches that were recorded. */
 size_t command_operation_count(const struct assay_command *command);
+/* What the copies and fills read and write, staging aside. False: dispatches or raw commands are
+ * among the operations, of which that is not known. */
+bool command_traffic(const struct assay_command *command, uint64_t *read_bytes,
+                     uint64_t *written_bytes);
 /* Whether the same operations can be recorded many times over between one pair of timestamps, to
  * no other effect than once. `why_not` is added to when not. */
 bool command_can_repeat(const struct assay_command *command, struct text *why_not);

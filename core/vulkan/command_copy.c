@@ -202,6 +202,8 @@ bool assay_command_copy(struct assay_command *command, struct assay_buffer *dest
                                       bytes};
     if (!check_transfer(command, &transfer, error))
         return false;
+    command->read_bytes += bytes;
+    command->written_bytes += bytes;
     if (is_pageable(source) || is_pageable(destination))
         return staged_copy(command, &transfer, error);
     return device_copy(command, &transfer, error);
@@ -223,6 +225,8 @@ bool assay_command_host_copy(struct assay_command *command, struct assay_buffer 
                           "stage '%s': the host cannot see the memory of buffer '%s', so it cannot "
                           "copy it",
                           command->name, blind->name);
+    command->read_bytes += bytes;
+    command->written_bytes += bytes;
     return add_host_copy(command, &transfer, error);
 }
 
@@ -246,6 +250,7 @@ bool assay_command_fill(struct assay_command *command, struct assay_buffer *buff
     if (commands == NULL || !command_use(command, buffer, error))
         return false;
     command_write(command, buffer);
+    command->written_bytes += bytes;
     command->member->vk.vkCmdFillBuffer(commands, buffer->handles[command->member_index], offset,
                                         bytes, word);
     return true;

@@ -429,5 +429,6 @@ bool assay_command_dispatch(struct assay_command *command, const struct assay_di
            count_groups(&binder, groups) && record(&binder, pushes, groups, sets);
     free(sets);
     free((void *)binder.given);
+    command->dispatches = true;
     return done;
 }

@@ -51,20 +51,22 @@ static bool has_validation_layer(struct assay_error *error)
 /* Debug names cost a few calls at creation and serve every tool that is hooked in, so the extension
  * is asked for always. Listing the instance's extensions first would load all drivers twice: try,
  * and do without on refusal. */
-static VkResult create_handle(struct vulkan_instance *instance, bool validate)
+static VkResult create_handle(struct vulkan_instance *instance, bool validate, bool bounds)
 {
     static const char *const layers[] = {VALIDATION_LAYER};
     static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
                                              VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
     static const VkValidationFeatureEnableEXT enables[] = {
-        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,
+        VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,
+        VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT};
     VkDebugUtilsMessengerCreateInfoEXT messenger;
     if (validate)
         messages_describe(instance->messages, &messenger);
     const VkValidationFeaturesEXT features = {
         .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
         .pNext = &messenger,
-        .enabledValidationFeatureCount = 1,
+        .enabledValidationFeatureCount = bounds ? 3 : 1,
         .pEnabledValidationFeatures = enables,
     };
     const VkApplicationInfo application = {
@@ -160,7 +162,7 @@ struct vulkan_instance *vulkan_instance_create(const struct vulkan_instance_para
         if (!instance->messages || !has_validation_layer(error))
             goto fail;
     }
-    const VkResult result = create_handle(instance, params->validate);
+    const VkResult result = create_handle(instance, params->validate, params->bounds);
     if (result != VK_SUCCESS) {
         instance->handle = VK_NULL_HANDLE;
         fail_create(result, error);

@@ -47,6 +47,7 @@ struct vulkan_physical {
 struct vulkan_instance_params {
     bool validate; /* validation layer with synchronisation validation; its absence is ASSAY_INVALID
                       and says what to install */
+    bool bounds;   /* with `validate`: the layer watches what shaders access, too; slow */
 };
 
 struct vulkan_instance;

@@ -55,6 +55,8 @@ struct assay_command {
     bool touches_host, timestamps;
     bool raw;          /* a handle was given out: what is recorded there is not known */
     size_t operations; /* recorded */
+    bool dispatches;   /* what these read and write is not known */
+    uint64_t read_bytes, written_bytes;     /* by copies and fills, staging aside */
     const struct assay_buffer *overwritten; /* an INPUT buffer that is written to; or NULL */
     bool lane_used[COMMAND_LANES];
     struct command_list steps;       /* struct command_step */

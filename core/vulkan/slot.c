@@ -50,6 +50,14 @@ bool slot_restore(struct assay_slot *slot, struct assay_error *error)
     return true;
 }
 
+bool slot_check_guards(const struct assay_slot *slot, struct assay_error *error)
+{
+    for (const struct assay_buffer *buffer = slot->buffers; buffer; buffer = buffer->next)
+        if (!buffer_check_guard(buffer, error))
+            return false;
+    return true;
+}
+
 void slot_memory(const struct assay_slot *slot, uint64_t *device_bytes, uint64_t *host_bytes)
 {
     *device_bytes = *host_bytes = 0;

@@ -33,6 +33,8 @@ struct assay_slot *slot_create(const struct slot_params *params, struct assay_er
 size_t slot_destroy(struct assay_slot **slot);
 /* Restores the fill of INPUT buffers, poisons OUTPUT buffers. */
 bool slot_restore(struct assay_slot *slot, struct assay_error *error);
+/* ASSAY_WRONG_RESULT when something was written behind the end of one of the slot's buffers. */
+bool slot_check_guards(const struct assay_slot *slot, struct assay_error *error);
 /* Bytes of device-local and host memory the slot's buffers hold. */
 void slot_memory(const struct assay_slot *slot, uint64_t *device_bytes, uint64_t *host_bytes);
 

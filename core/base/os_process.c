@@ -55,10 +55,10 @@ static bool child_descriptors(struct child *child)
     if (null_fd < 0)
         return false;
     child->report = lifted(child->report);
-    int reads = lifted(child->reads), writes = lifted(child->writes);
-    int input = lifted(child->input > 0 ? child->input : null_fd);
+    int reads = lifted(child->reads), writes = lifted(child->writes), nothing = lifted(null_fd);
     int log = lifted(child->log >= 0 ? child->log : null_fd);
-    if (child->report < 0 || reads < 0 || writes < 0 || input < 0 || log < 0)
+    int input = child->input > 0 ? lifted(child->input) : nothing;
+    if (child->report < 0 || reads < 0 || writes < 0 || log < 0 || input < 0)
         return false;
     return dup2(input, 0) == 0 && dup2(log, 1) == 1 && dup2(log, 2) == 2 &&
            dup2(reads, CHILD_READS) == CHILD_READS && dup2(writes, CHILD_WRITES) == CHILD_WRITES;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_run,   &cli_list,    &cli_describe, &cli_devices,
-    &cli_check, &cli_compare, &cli_noise,    &cli_dump,
+    &cli_run,     &cli_list,  &cli_describe, &cli_devices, &cli_check,
+    &cli_compare, &cli_noise, &cli_dump,     &cli_new,
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 

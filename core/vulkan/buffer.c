@@ -4,6 +4,7 @@
 #include <assay/vulkan.h>
 
 #include "vulkan/fill.h"
+#include "vulkan/fill_device.h"
 #include "vulkan/memory.h"
 #include "vulkan/slot.h"
 #include "vulkan/staging.h"
@@ -436,13 +437,35 @@ bool buffer_is_host(const struct assay_buffer *buffer)
     return buffer->params.memory != ASSAY_MEMORY_DEVICE;
 }
 
+/* What it is filled with when it is restored, and the seed of that. */
+static struct assay_fill contents(const struct assay_buffer *buffer, uint64_t *seed)
+{
+    /* Poison is random too: a constant could be what a broken kernel writes. Of what an upload
+     * fills it is another stream than that upload's random bits. */
+    const bool brought = buffer->source && !buffer->partly_uploaded;
+    *seed = brought ? random_child(buffer->seed, 1) : buffer->seed;
+    if (brought || buffer->params.role != ASSAY_ROLE_INPUT)
+        return (struct assay_fill){.kind = ASSAY_FILL_RANDOM_BITS};
+    return buffer->params.fill;
+}
+
 bool buffer_restore(struct assay_buffer *buffer, struct assay_error *error)
 {
+    struct assay_error cause = {0};
+    uint64_t seed;
     if (buffer->params.role == ASSAY_ROLE_SCRATCH)
         return true;
+    const struct assay_fill fill = contents(buffer, &seed);
+    if (fill_device_restore(buffer, &fill, seed, &cause))
+        return true;
+    if (cause.status != ASSAY_OK) {
+        if (error && error->status == ASSAY_OK)
+            *error = cause;
+        return false;
+    }
     if (!buffer->address)
         return staging_restore(buffer, error);
-    assay_buffer_fill_bytes(buffer, 0, buffer->params.bytes, buffer->address);
+    fill_bytes(&fill, seed, 0, buffer->params.bytes, buffer->address);
     return buffer_flush(buffer, error);
 }
 
@@ -495,14 +518,9 @@ bool assay_buffer_write(struct assay_buffer *buffer, uint64_t offset, uint64_t b
 void assay_buffer_fill_bytes(const struct assay_buffer *buffer, uint64_t offset, uint64_t bytes,
                              void *host)
 {
-    /* Poison is random too: a constant could be what a broken kernel writes. Of what an upload
-     * fills it is another stream than that upload's random bits. */
-    const struct assay_fill poison = {.kind = ASSAY_FILL_RANDOM_BITS};
-    if (buffer->source && !buffer->partly_uploaded)
-        fill_bytes(&poison, random_child(buffer->seed, 1), offset, bytes, host);
-    else
-        fill_bytes(buffer->params.role == ASSAY_ROLE_INPUT ? &buffer->params.fill : &poison,
-                   buffer->seed, offset, bytes, host);
+    uint64_t seed;
+    const struct assay_fill fill = contents(buffer, &seed);
+    fill_bytes(&fill, seed, offset, bytes, host);
 }
 
 VkBuffer assay_buffer_handle(const struct assay_buffer *buffer, unsigned member)

@@ -3,6 +3,7 @@
 
 #include <assay/vulkan.h>
 
+#include "vulkan/fill_device.h"
 #include "vulkan/negotiation.h"
 #include "vulkan/queue.h"
 #include "vulkan/staging.h"
@@ -260,6 +261,7 @@ void device_destroy(struct assay_device **device)
     *device = NULL;
     if (!self)
         return;
+    fill_device_destroy(self);
     staging_destroy(self);
     if (self->lost) { /* a driver may wait without limit for work that never ends */
         vulkan_instance_leak(self->instance);

@@ -53,9 +53,10 @@ struct assay_device {
     unsigned member_count;
     struct vulkan_device *members[VULKAN_MEMBERS_MAX];
     struct assay_limits limits;
-    int64_t wait_limit_ns;   /* every fence wait; on expiry the set is unusable (ASSAY_TIMEOUT) and
-                                its process must end */
-    struct staging *staging; /* vulkan/staging.h; made at its first use */
+    int64_t wait_limit_ns;    /* every fence wait; on expiry the set is unusable (ASSAY_TIMEOUT) and
+                                 its process must end */
+    struct staging *staging;  /* vulkan/staging.h; made at its first use */
+    struct fill_device *fill; /* vulkan/fill_device.h; the same */
     bool lost; /* a wait expired or the device was lost: objects leak rather than wait */
 };
 

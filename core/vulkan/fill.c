@@ -112,18 +112,16 @@ static double uniform_double(double low, double high, uint64_t bits)
     return value < high ? value : nextafter(high, low);
 }
 
-/* A 16-bit float in [low, high), both of which it can hold. */
-static void store_small(enum assay_element element, float low, float high, float value, void *out)
+void fill_small_bounds(enum assay_element element, double low, double high, uint16_t *top,
+                       uint16_t *under)
 {
-    element_store(element, (double)value, out);
-    if (element_real(element, out, 0) < (double)high)
-        return;
-    const double step = element_spacing(element, (double)high);
+    const double step = element_spacing(element, high);
     /* Below a power of two neighbours are half as far apart. */
-    const double near = (double)high - step / 2;
-    element_store(element, stored(element, near) < (double)high ? near : (double)high - step, out);
-    if (element_real(element, out, 0) < (double)low)
-        element_store(element, (double)low, out);
+    const double near = high - step / 2;
+    element_store(element, high, top);
+    element_store(element, stored(element, near) < high ? near : high - step, under);
+    if (element_real(element, under, 0) < low)
+        element_store(element, low, under);
 }
 
 static uint64_t multiply_high(uint64_t a, uint64_t b)
@@ -153,7 +151,11 @@ static void uniform_block(const struct assay_fill *fill, uint64_t seed, uint64_t
     const bool whole = element_is_whole(element);
     const float low = whole ? 0 : (float)stored(element, fill->from);
     const float high = whole ? 0 : (float)stored(element, fill->to);
+    const bool small = element == ASSAY_ELEMENT_HALF || element == ASSAY_ELEMENT_BFLOAT16;
+    uint16_t top, under = 0;
     uint32_t words[512];
+    if (small)
+        fill_small_bounds(element, (double)low, (double)high, &top, &under);
     for (size_t i = 0; i < count; i++) {
         unsigned char *out = block + i * width;
         const uint64_t wide = width == 8 ? random_at(seed, first + i) : 0;
@@ -165,10 +167,9 @@ static void uniform_block(const struct assay_fill *fill, uint64_t seed, uint64_t
             element_store(element, uniform_double(fill->from, fill->to, wide), out);
         } else {
             const float value = uniform_float(low, high, words[i % 512]);
-            if (element == ASSAY_ELEMENT_FLOAT)
-                memcpy(out, &value, sizeof(value));
-            else
-                store_small(element, low, high, value, out);
+            element_store(element, (double)value, out);
+            if (small && element_real(element, out, 0) >= (double)high)
+                memcpy(out, &under, sizeof(under));
         }
     }
 }

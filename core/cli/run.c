@@ -133,6 +133,7 @@ static bool configure_worker(struct run *run, const json_t *script, struct assay
 
 static bool load_plan(struct run *run, struct assay_error *error)
 {
+    watch_files(run->watch, run->session.files);
     run->script = choices_plan_load(&run->choices->plan, run->path, run->session.catalog, error);
     if (!run->script)
         return false;

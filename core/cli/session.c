@@ -70,6 +70,8 @@ static bool load_plugin(struct session *session, const struct plugin_file *file,
 {
     struct assay_error why = {0};
     json_t *loaded = NULL;
+    if (json_array_append_new(session->files, json_clean_string(file->path)) != 0)
+        return no_memory(error);
     if (file->unreadable)
         assay_fail(&why, ASSAY_INTERNAL, "%s", file->unreadable);
     else
@@ -119,7 +121,7 @@ bool session_open(struct session *session, const struct supervisor_params *param
                   const char *const *plugins, struct assay_error *error)
 {
     struct text missing = {0};
-    *session = (struct session){.plugins = json_array()};
+    *session = (struct session){.plugins = json_array(), .files = json_array()};
     session->supervisor = supervisor_create(params, error);
     if (session->supervisor)
         session->description = supervisor_describe(session->supervisor, error);
@@ -136,6 +138,7 @@ void session_close(struct session *session)
     catalog_destroy(&session->catalog);
     json_decref(session->description);
     json_decref(session->plugins);
-    session->description = session->plugins = NULL;
+    json_decref(session->files);
+    session->description = session->plugins = session->files = NULL;
     supervisor_destroy(&session->supervisor);
 }

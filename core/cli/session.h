@@ -10,6 +10,7 @@ struct session {
     struct supervisor *supervisor;
     json_t *description; /* of all workloads */
     json_t *plugins;     /* that can be used: array of {"file","hash","name","version"} */
+    json_t *files;       /* of all plugins that were found, usable or not: array of paths */
     struct catalog *catalog;
 };
 

@@ -41,19 +41,22 @@ void watch_read(void *user, const char *path)
         os_watch_add(watch->files, path, &watch->failure);
 }
 
+void watch_files(struct watch *watch, const json_t *paths)
+{
+    size_t i;
+    json_t *path;
+    json_array_foreach(paths, i, path)
+    {
+        if (json_is_string(path))
+            watch_read(watch, json_string_value(path));
+    }
+}
+
 void watch_case(struct watch *watch, const json_t *record)
 {
-    static const char *const lists[] = {"read", "absent"};
     const json_t *sources = json_object_get(record, "sources");
-    for (size_t i = 0; watch->files && i < sizeof(lists) / sizeof(lists[0]); i++) {
-        size_t k;
-        json_t *path;
-        json_array_foreach(json_object_get(sources, lists[i]), k, path)
-        {
-            if (json_is_string(path))
-                watch_read(watch, json_string_value(path));
-        }
-    }
+    watch_files(watch, json_object_get(sources, "read"));
+    watch_files(watch, json_object_get(sources, "absent"));
 }
 
 bool watch_next(struct watch *watch, const volatile int *interrupted, struct assay_error *error)

@@ -22,6 +22,8 @@ void watch_close(struct watch *watch);
 const char *watch_begin(struct watch *watch, const char *given);
 /* A file that the run reads or would read (`reads` of script_params; user: a struct watch). */
 void watch_read(void *user, const char *path);
+/* Paths, as an array: the plugins that a run looks at. */
+void watch_files(struct watch *watch, const json_t *paths);
 /* What the shaders of a case were made of. */
 void watch_case(struct watch *watch, const json_t *record);
 /* After a run: says so, and waits for a change. False when *interrupted, or with an error. */

@@ -28,7 +28,7 @@ static void workloads_text(struct text *out, const struct catalog *catalog)
 {
     for (size_t i = 0; i < catalog_count(catalog); i++) {
         const struct catalog_workload *workload = catalog_at(catalog, i);
-        text_addf(out, "%-12s %-6s %s\n", workload->name, workload->version, workload->summary);
+        text_addf(out, "%-16s %-6s %s\n", workload->name, workload->version, workload->summary);
     }
 }
 

@@ -409,7 +409,8 @@ VkDevice assay_device_handle(const struct assay_device *device, unsigned member)
 PFN_vkVoidFunction assay_device_function(const struct assay_device *device, unsigned member,
                                          const char *name)
 {
-    return member < device->member_count
-               ? vkGetDeviceProcAddr(device->members[member]->handle, name)
-               : NULL;
+    if (member >= device->member_count)
+        return NULL;
+    PFN_vkVoidFunction found = vkGetDeviceProcAddr(device->members[member]->handle, name);
+    return found ? found : vkGetInstanceProcAddr(assay_device_instance(device), name);
 }

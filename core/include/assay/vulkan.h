@@ -17,8 +17,8 @@ ASSAY_API VkInstance assay_device_instance(const struct assay_device *device);
 ASSAY_API VkPhysicalDevice assay_device_physical(const struct assay_device *device,
                                                  unsigned member);
 ASSAY_API VkDevice assay_device_handle(const struct assay_device *device, unsigned member);
-/* vkGetDeviceProcAddr of that device (index `member`); NULL for what it does not know. The function
- * is valid as long as the device. */
+/* vkGetDeviceProcAddr of that device (index `member`), else vkGetInstanceProcAddr of its instance;
+ * NULL for what neither knows. The function is valid as long as the device. */
 ASSAY_API PFN_vkVoidFunction assay_device_function(const struct assay_device *device,
                                                    unsigned member, const char *name);
 /* On the logical device with the index `member`; VK_NULL_HANDLE for pageable buffers. */

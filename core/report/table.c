@@ -96,6 +96,9 @@ static void end_experiment(struct table *table)
     if (!table->experiment)
         return;
     rows_print(table->experiment, &table->grid, table->style, table->out);
+    if (table->output.length)
+        text_add(table->out, text_string(&table->output));
+    text_clear(&table->output);
     grid_free(&table->grid);
     free(table->experiment);
     table->experiment = NULL;
@@ -113,6 +116,23 @@ static bool begin_experiment(struct table *table, const char *name, struct assay
     return grid_init(&table->grid, table->style->all_rows ? SIZE_MAX : REPORT_ROWS, error);
 }
 
+/* Each line below the table, indented. */
+static void add_output(struct table *table, const json_t *record)
+{
+    struct text line = {0};
+    for (const char *at = json_text(record, "output", ""); *at;) {
+        size_t length = strcspn(at, "\n");
+        text_clear(&line);
+        text_add_bytes(&line, at, length);
+        text_add(&table->output, length ? "  | " : "  |");
+        text_add_clean(&table->output, text_string(&line));
+        text_add_char(&table->output, '\n');
+        at += length + (at[length] == '\n');
+    }
+    table->output.failed = table->output.failed || line.failed;
+    text_free(&line);
+}
+
 static bool add_case(struct table *table, size_t at, const json_t *record,
                      struct assay_error *error)
 {
@@ -122,6 +142,7 @@ static bool add_case(struct table *table, size_t at, const json_t *record,
     if (!begin_experiment(table, json_text(record, "experiment", ""), error) ||
         !add_row(table, at, record, error) || !table_note_case(table, record, error))
         return false;
+    add_output(table, record);
     bool done = strcmp(json_text(record, "status", "error"), "done") == 0;
     return !done || worst == VIEW_NONE || worst == VIEW_PASS ||
            table_note_verdicts(table, at, record, error);
@@ -211,12 +232,13 @@ bool report_table(const struct report_source *source, const struct report_style 
                 add_cases(&table, error);
     if (good) {
         table_print_end(&table, source);
-        good = (!out->failed && !table.failures.failed && !table.doubts.failed &&
-                !table.notes.failed) ||
+        good = (!out->failed && !table.output.failed && !table.failures.failed &&
+                !table.doubts.failed && !table.notes.failed) ||
                table_no_memory(error);
     }
     grid_free(&table.grid);
     free(table.experiment);
+    text_free(&table.output);
     text_free(&table.failures);
     text_free(&table.doubts);
     text_free(&table.notes);

@@ -147,6 +147,8 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
     add_member(out, "memory", record->memory, "null");
     add_member(out, "shaders", record->shaders, "[]");
     add_member(out, "sources", record->sources, "null");
+    if (record->output)
+        add_text_member(out, "output", record->output);
     text_add_char(out, '}');
     return !out->failed ||
            assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a case's record");

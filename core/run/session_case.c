@@ -5,6 +5,7 @@
 #include "measure/measure.h"
 #include "result/record.h"
 #include "run/session.h"
+#include "vulkan/slot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ struct job {
     void *params;
     struct shader_search search;
     struct session_device *device;
+    bool explored; /* nothing to measure */
+    struct text output;
     struct text params_json, metrics_json, device_json;
 };
 
@@ -212,10 +215,46 @@ static bool session_check_messages(struct session *session, struct assay_error *
     return false;
 }
 
+static bool job_open_device(struct job *job, struct session *session, struct assay_error *error)
+{
+    const char *selector = json_text(job->request, "device", NULL);
+    job->device = session_open_device(session, selector, job_queues(job), error);
+    if (!job->device)
+        return false;
+    job_add_device(job);
+    return true;
+}
+
+/* assay.explore: runs once, here. */
+static bool job_explore(struct job *job, struct session *session, struct assay_error *error)
+{
+    job->explored = true;
+    if (!job_open_device(job, session, error))
+        return false;
+    struct slot_params params = {.device = job->device->device,
+                                 .case_seed = (uint64_t)json_whole(job->request, "case_seed", 0),
+                                 .search = &session->search};
+    struct assay_slot *slot = slot_create(&params, error);
+    bool good = slot &&
+                session->scripts->explore(session->script, json_text(job->request, "workload", ""),
+                                          slot, &job->output, error);
+    if (slot)
+        slot_destroy(&slot);
+    return good;
+}
+
+static bool is_exploration(const struct session *session, const json_t *request)
+{
+    return session->script &&
+           session->scripts->explores(session->script, json_text(request, "workload", ""));
+}
+
 /* Everything up to measuring. */
 static bool job_prepare(struct job *job, struct session *session, struct arena *arena,
                         struct assay_error *error)
 {
+    if (is_exploration(session, job->request))
+        return job_explore(job, session, error);
     if (!job_find(job, session, error) || !job_search(job, session, arena, error) ||
         !job_set_params(job, session, arena, error))
         return false;
@@ -225,12 +264,7 @@ static bool job_prepare(struct job *job, struct session *session, struct arena *
         return false;
     if (workload_is_model(workload))
         return true;
-    const char *selector = json_text(job->request, "device", NULL);
-    job->device = session_open_device(session, selector, job_queues(job), error);
-    if (!job->device)
-        return false;
-    job_add_device(job);
-    return true;
+    return job_open_device(job, session, error);
 }
 
 static bool send(struct session *session, struct assay_error *error)
@@ -255,7 +289,7 @@ static bool add_case(struct job *job, const struct measure_result *result,
 {
     bool done = failure->status == ASSAY_OK;
     text_clear(&job->metrics_json);
-    if (done)
+    if (done && result->metrics)
         metric_set_add_json(result->metrics, &job->metrics_json);
     if (!texts_whole(job, result))
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
@@ -269,6 +303,7 @@ static bool add_case(struct job *job, const struct measure_result *result,
         .shaders = text_string(&result->shaders),
         .sources = text_string(&result->sources),
         .notes = text_string(&result->notes),
+        .output = job->output.length ? text_string(&job->output) : NULL,
     };
     if (done) {
         record.metrics = text_string(&job->metrics_json);
@@ -296,7 +331,7 @@ static bool batch_tell(struct batch *batch, struct assay_error *error)
     for (size_t i = 0; i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
         const struct measure_result *result = result_of(batch, i);
-        if (batch->failures[i].status == ASSAY_OK) {
+        if (batch->failures[i].status == ASSAY_OK && !job->explored) {
             text_clear(&session->line);
             record_add_samples(&session->line, json_text(job->request, "id", ""),
                                text_string(&result->samples));
@@ -426,6 +461,8 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
                 assay_fail(failure, ASSAY_INTERNAL, "the case failed without a reason");
             continue;
         }
+        if (job->explored)
+            continue;
         batch->job_of[group.count] = i;
         batch->measures[group.count++] = (struct measure_request){
             .workload = job->workload,
@@ -457,6 +494,7 @@ static bool batch_lost(const struct batch *batch)
 static void batch_free(struct batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
+        text_free(&batch->jobs[i].output);
         text_free(&batch->jobs[i].params_json);
         text_free(&batch->jobs[i].metrics_json);
         text_free(&batch->jobs[i].device_json);

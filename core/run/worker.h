@@ -4,6 +4,7 @@
 #ifndef RUN_WORKER_H
 #define RUN_WORKER_H
 
+#include "base/text.h"
 #include "experiment/registry.h"
 
 /* Workloads that are written in a script. Who executes scripts is in a room that this one does not
@@ -12,6 +13,11 @@ struct worker_scripts {
     /* Executes what `configure` handed over and adds its workloads. NULL with error. */
     void *(*load)(const json_t *script, struct registry *registry, struct assay_error *error);
     void (*unload)(void **loaded); /* after the registry is gone */
+    /* Work by hand (assay.explore), which stands in the plan as a workload without stages: whether
+     * the name is one, and running it, once. What it prints is added to `output`. */
+    bool (*explores)(const void *loaded, const char *workload);
+    bool (*explore)(void *loaded, const char *workload, struct assay_slot *slot,
+                    struct text *output, struct assay_error *error);
 };
 
 /* Serves requests from fd 3, answers on fd 4, until `quit` or the end of the pipe. `scripts`

@@ -2,6 +2,8 @@
 /* The device as scripts see it, and the life of what is made on it. */
 #include "script/device.h"
 
+#include "script/explore.h"
+
 #include "vulkan/buffer.h"
 #include "vulkan/slot.h"
 
@@ -204,7 +206,7 @@ static void push_limits(lua_State *L, const struct assay_limits *limits)
 
 static int device_index(lua_State *L)
 {
-    static const char *const names[] = {"name", "limits", "has", "buffer", "kernel"};
+    static const char *const names[] = {"name", "limits", "has", "buffer", "kernel", "run", "time"};
     const struct script_device *device = script_device_check(L, 1, "device");
     const char *name = luaL_tolstring(L, 2, NULL);
     if (strcmp(name, "name") == 0)
@@ -217,6 +219,10 @@ static int device_index(lua_State *L)
         lua_pushcfunction(L, script_buffer_new);
     else if (strcmp(name, "kernel") == 0)
         lua_pushcfunction(L, script_kernel_new);
+    else if (strcmp(name, "run") == 0)
+        lua_pushcfunction(L, explore_device_run);
+    else if (strcmp(name, "time") == 0)
+        lua_pushcfunction(L, explore_device_time);
     else
         script_unknown(L, "a device", "member", name, names, sizeof(names) / sizeof(names[0]));
     return 1;

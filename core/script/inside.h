@@ -78,12 +78,16 @@ struct script {
                                 worker */
     struct script_workload **workloads; /* assay.workload, assay.explore */
     size_t workload_count;
-    const char *at;           /* of a function that was called and returned; in the scratch arena */
-    unsigned running;         /* hooks of workloads that are in Lua */
-    bool serving, on_thread;  /* in a worker; there on the thread of host stages */
-    json_t *sent;             /* what the supervisor sent, in a worker */
-    const char *plugin;       /* name of the plugin folder that the script is of; NULL: none */
-    struct script_host *host; /* of host stages; NULL: not started */
+    const char *at;          /* of a function that was called and returned; in the scratch arena */
+    unsigned running;        /* hooks of workloads that are in Lua */
+    bool serving, on_thread; /* in a worker; there on the thread of host stages */
+    json_t *sent;            /* what the supervisor sent, in a worker */
+    const char *plugin;      /* name of the plugin folder that the script is of; NULL: none */
+    struct exploration *explorations; /* assay.explore */
+    size_t exploration_count;
+    struct script_device *exploring; /* of the exploration that runs, or NULL */
+    struct text *output;             /* what it prints, or NULL */
+    struct script_host *host;        /* of host stages; NULL: not started */
     bool defining; /* inside assay.experiment; still true at the end when it failed unseen */
     struct assay_error raised; /* the last failure with a status that was raised as a Lua error */
     size_t view_bytes;         /* that views hold, outside of Lua's memory */

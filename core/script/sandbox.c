@@ -7,6 +7,7 @@
 #include "experiment/plugin_search.h"
 #include "prelude.h" /* generated from prelude.lua */
 #include "script/device.h"
+#include "script/explore.h"
 #include "script/workload.h"
 
 #include <ctype.h>
@@ -359,10 +360,13 @@ static int prelude_fail(lua_State *L)
 /* The table `assay`: what is C, then what prelude.lua adds. */
 static void open_assay(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"experiment", define_experiment}, {"workload", workload_define},
-        {"option", option_declare},        {"peaks", peaks_ask},
-        {"quantity", quantity_new},        {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"experiment", define_experiment},
+                                         {"explore", explore_define},
+                                         {"workload", workload_define},
+                                         {"option", option_declare},
+                                         {"peaks", peaks_ask},
+                                         {"quantity", quantity_new},
+                                         {NULL, NULL}};
     luaL_newlib(L, functions);
     device_functions_add(L);
     lua_pushliteral(L, ASSAY_VERSION);
@@ -401,6 +405,10 @@ static void open_globals(lua_State *L)
     lua_getfield(L, -1, "load");
     lua_pushcclosure(L, load_text, 1);
     lua_setfield(L, -2, "load");
+    if (script_of(L)->serving) {
+        lua_pushcfunction(L, explore_print);
+        lua_setfield(L, -2, "print");
+    }
     lua_pushcfunction(L, require_module);
     lua_setfield(L, -2, "require");
     lua_getfield(L, -1, "string");

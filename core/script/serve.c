@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/os.h"
 #include "experiment/registry.h"
+#include "script/explore.h"
 #include "script/host.h"
 #include "script/workload.h"
 
@@ -60,7 +61,7 @@ static json_t *chunk_to_json(const struct chunk *chunk)
 
 json_t *script_sent(const struct script *script, struct assay_error *error)
 {
-    if (script->workload_count == 0)
+    if (script->workload_count == 0 && script->exploration_count == 0)
         return NULL;
     json_t *modules = json_array(), *options = json_array();
     bool good = modules && options;
@@ -206,4 +207,4 @@ static void unload(void **loaded)
     *loaded = NULL;
 }
 
-const struct worker_scripts script_serving = {load, unload};
+const struct worker_scripts script_serving = {load, unload, explore_has, explore_run};

@@ -14,8 +14,8 @@ extern const struct worker_scripts script_serving;
  * [...], "trust", "deadline_ns", "memory_bytes"}, where a source is {"text"} or, when it is not
  * UTF-8,
  * {"hex"}. A plugin folder is {"path", "plugin"}: its name, and its init.lua, which is read in the
- * worker, as its modules are. NULL with an empty error: the script defines no workload. New
- * reference. */
+ * worker, as its modules are. NULL with an empty error: the script defines no workload and explores
+ * nothing. New reference. */
 json_t *script_sent(const struct script *script, struct assay_error *error);
 
 /* Executes the script once more, for a thread of its own. */

@@ -66,6 +66,11 @@ assay.version = ""
 ---@param workload assay.WorkloadDefinition
 function assay.workload(workload) end
 
+---Work by hand, once, in the worker: one case of the run. What it prints stands in the report.
+---@param name string unique among the experiments
+---@param work fun(device: assay.SlotDevice)
+function assay.explore(name, work) end
+
 ---A quantity: "256 MiB", "20 GB/s", "1.5 ms", "5 %", a plain number, or what assay.MiB(256) gives.
 ---@alias assay.Amount string | number | assay.Quantity
 
@@ -388,6 +393,8 @@ function assay.degC(number) end
 ---@field has fun(self: assay.SlotDevice, feature: assay.Feature): boolean, string? true, or false and what is missing
 ---@field buffer fun(self: assay.SlotDevice, what: assay.BufferDefinition): assay.Buffer
 ---@field kernel fun(self: assay.SlotDevice, what: assay.KernelDefinition): assay.Kernel
+---@field run fun(self: assay.SlotDevice, record: fun(cmd: assay.Command)) in assay.explore: records, runs it once and waits
+---@field time fun(self: assay.SlotDevice, record: fun(cmd: assay.Command), count?: integer): assay.Quantity, number[] in assay.explore: the median of `count` runs (10), after one that does not count, and all of them in s
 
 ---@alias assay.Feature "fp16" | "fp64" | "int8" | "int16" | "int64" | "host_import" | "cooperative_matrix"
 

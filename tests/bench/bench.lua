@@ -247,6 +247,22 @@ assay.experiment { name = "small copy", workload = "copy", fixed = { bytes = "64
   end, 2.0, quick and 11 or 41)
 end)
 
+-- The median of the ratios turn by turn, of short batches and of longer ones.
+figure("saxpy in Lua against C", function()
+  rusage(("%s run tests/bench/saxpy.lua --plugin %ssaxpy.so%s%s -o %s"):format(assay, programs, device_option,
+    quick and " --option budget=1s" or "", output_directory()))
+  local ratios = {}
+  for line in io.lines(scratch .. "/output") do
+    local ratio = line:match("^ratio ([%d.]+)")
+    if ratio then ratios[#ratios + 1] = tonumber(ratio) end
+  end
+  if #ratios < 2 then fail("saxpy.lua printed no ratios") end
+  for i, n in ipairs { "4 Ki", "64 Ki" } do
+    local ratio = ratios[#ratios - 2 + i] -- the last judgement's
+    report(("saxpy in Lua against C, %s elements"):format(n), "", ratio, 1, ratio, "within 1 +- 3 %", math.abs(ratio - 1) <= 0.03)
+  end
+end)
+
 figure("shaders compiled by a second run", function()
   local script = write("shader.lua", [[
 local assay = require "assay"

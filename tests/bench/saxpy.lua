@@ -13,13 +13,13 @@ assay.workload {
     s.kernel = s.device:kernel{ "saxpy.comp", constants = { WORKGROUP = 64 } }
   end,
   stages  = {
-    { "upload",   record = function(s, p, cmd) cmd:copy(s.x, s.from) end, bytes = function(p) return 4 * p.n end },
+    { "upload",   record = function(s, _, cmd) cmd:copy(s.x, s.from) end, bytes = function(p) return 4 * p.n end },
     { "compute",  record = function(s, p, cmd)
         cmd:dispatch(s.kernel, { x = s.x, y = s.y }, { n = p.n, a = 2.0 }, { invocations = p.n })
       end, flops = function(p) return 2 * p.n end },
-    { "download", record = function(s, p, cmd) cmd:copy(s.to, s.y) end, bytes = function(p) return 4 * p.n end },
+    { "download", record = function(s, _, cmd) cmd:copy(s.to, s.y) end, bytes = function(p) return 4 * p.n end },
   },
-  verify  = function(s, p)
+  verify  = function(s)
     local x = s.from:read "float"
     return assay.compare(s.to:read "float", function(i) return 2 * x[i] + 1.0 end, { absolute = 1e-6, relative = 1e-6 })
   end,

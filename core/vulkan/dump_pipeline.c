@@ -192,7 +192,7 @@ json_t *dump_pipeline(const struct assay_kernel *kernel, const struct dump_param
                                                                  rows);
     if (result != VK_SUCCESS)
         good = device_fail(kernel->device, result, "vkGetPipelineExecutablePropertiesKHR", error);
-    for (uint32_t i = 0; good && i < count; i++) {
+    for (uint32_t i = 0; rows && good && i < count; i++) {
         json_t *row = executable(&inquiry, i, &rows[i], error);
         good = row && json_array_append_new(array, row) == 0;
     }

@@ -63,6 +63,8 @@ void os_process_kill(struct os_process *process);
 /* Waits at most limit_ns. True when it ended: `*how` gets "exited with status 3" or "was killed by
  * signal 11 (Segmentation fault)", valid until destroy. */
 bool os_process_wait(struct os_process *process, int64_t limit_ns, const char **how);
+/* The exit status of one that ended; -1 when a signal ended it, or it has not ended. */
+int os_process_status(const struct os_process *process);
 /* Kills and reaps what is left; waits at most 5 s for it. */
 void os_process_destroy(struct os_process **process);
 

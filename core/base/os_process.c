@@ -27,6 +27,7 @@ struct os_process {
     int pidfd; /* -1: the kernel has none */
     bool ended;
     char how[128];
+    int status; /* its exit status, or -1 */
 };
 
 /* All that the child needs after fork, made before it. */
@@ -198,6 +199,12 @@ static void describe(struct os_process *process, int status)
                  WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         snprintf(process->how, sizeof process->how, "exited with status %d", WEXITSTATUS(status));
+    process->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int os_process_status(const struct os_process *process)
+{
+    return process->status;
 }
 
 static void reap(struct os_process *process)

@@ -46,7 +46,7 @@ double closeness_of(const struct closeness *allowed, enum assay_element element,
     if (error == 0)
         return 0;
     double bound = bound_of(allowed, element, wanted);
-    return bound > 0 ? error / bound : INFINITY;
+    return bound > 0 && isfinite(error) ? error / bound : INFINITY;
 }
 
 void comparison_add(struct comparison *comparison, const struct number *got,

@@ -129,10 +129,10 @@ static bool link_start(struct link *link, struct assay_error *error)
     return link->channel;
 }
 
-void link_end(struct link *link, int64_t limit_ns, struct text *how)
+int link_end(struct link *link, int64_t limit_ns, struct text *how)
 {
     if (!link->process)
-        return;
+        return -1;
     const char *ended = NULL;
     bool alone = os_process_wait(link->process, limit_ns, &ended);
     if (!alone) {
@@ -144,8 +144,10 @@ void link_end(struct link *link, int64_t limit_ns, struct text *how)
     else if (how)
         text_addf(how, "closed its pipe, went on for %lld s and %s",
                   (long long)(limit_ns / SECOND_NS), ended ? "was killed" : "cannot be killed");
+    int status = os_process_status(link->process);
     channel_destroy(&link->channel);
     os_process_destroy(&link->process);
+    return status;
 }
 
 void link_add_log(struct link *link, struct text *out)

@@ -38,8 +38,10 @@ bool link_answer(struct link *link, const char *line, size_t length, struct assa
 enum channel_result link_receive(struct link *link, int64_t limit_ns, const char **line,
                                  size_t *length, struct assay_error *error);
 /* Ends the worker, killing it unless it goes by itself within limit_ns. Adds how it ended ("was
- * killed by signal 11 (Segmentation fault)"), unless NULL. */
-void link_end(struct link *link, int64_t limit_ns, struct text *how);
+ * killed by signal 11 (Segmentation fault)"), unless NULL. Returns its exit status; -1: it has
+ * none.
+ */
+int link_end(struct link *link, int64_t limit_ns, struct text *how);
 /* Adds "; the log ends with: LINES", if anything was logged since the mark. */
 void link_add_log(struct link *link, struct text *out);
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "result/record.h"
+#include "run/worker.h"
 #include "stats/looks.h"
 #include "vulkan/selector.h"
 
@@ -122,10 +123,16 @@ static bool turn_fail(struct turn *turn, enum assay_status status, struct assay_
 
 static bool turn_died(struct turn *turn, struct assay_error *error)
 {
-    text_add(&turn->reason, "the worker ");
-    link_end(turn->link, LAST_WORDS_NS, &turn->reason);
+    struct text how = {0};
+    bool overdue = link_end(turn->link, LAST_WORDS_NS, &how) == WORKER_OVERDUE;
+    if (overdue)
+        text_add(&turn->reason, "a function of the script went on behind its deadline, and its "
+                                "worker was ended");
+    else
+        text_addf(&turn->reason, "the worker %s", text_string(&how));
+    text_free(&how);
     link_add_log(turn->link, &turn->reason);
-    return turn_fail(turn, ASSAY_CRASH, error);
+    return turn_fail(turn, overdue ? ASSAY_SCRIPT : ASSAY_CRASH, error);
 }
 
 static bool turn_garbage(struct turn *turn, const char *what, struct assay_error *error)

@@ -20,6 +20,10 @@ struct worker_scripts {
                     struct text *output, struct assay_error *error);
 };
 
+/* With which a worker ends itself when a script's function goes on behind its deadline and cannot
+ * be interrupted: that is the script's error. */
+enum { WORKER_OVERDUE = 86 };
+
 /* Serves requests from fd 3, answers on fd 4, until `quit` or the end of the pipe. `scripts`
  * NULL: there are none. Returns the process's exit status. */
 int worker_main(const struct worker_scripts *scripts);

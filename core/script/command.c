@@ -3,6 +3,7 @@
 #include "script/device.h"
 
 #include "vulkan/buffer.h"
+#include "vulkan/command.h"
 #include "vulkan/partner.h"
 
 #include <string.h>
@@ -42,6 +43,20 @@ static struct assay_command *command_check(lua_State *L, const char *what)
     return script->recording;
 }
 
+/* The buffer or kernel at `index`, which has to be of the slot that is recorded: others may go
+ * before it does. */
+static void *own_check(lua_State *L, const struct assay_command *command, int index,
+                       const char *class, const char *what)
+{
+    const struct script_object *object = script_object_check(L, index, class, what);
+    if (script_device_slot(L, object->device, what) != command_slot(command))
+        script_fail(L,
+                    "%s: this %s was made in another slot; each slot makes its own, in `slot`, and "
+                    "keeps it in `s`",
+                    what, class + strlen("assay."));
+    return object->object;
+}
+
 static void done(lua_State *L, bool good, const struct assay_error *error)
 {
     if (!good)
@@ -49,14 +64,15 @@ static void done(lua_State *L, bool good, const struct assay_error *error)
 }
 
 /* A size in the options table at `index` (0 where it is not given). */
-static uint64_t size_field(lua_State *L, int index, const char *what, const char *name)
+static uint64_t size_field(lua_State *L, int index, const char *what, const char *name,
+                           uint64_t least)
 {
     uint64_t bytes = 0;
     if (!lua_istable(L, index))
         return 0;
     if (lua_getfield(L, index, name) != LUA_TNIL) {
         lua_pushfstring(L, "%s %s", what, name);
-        bytes = script_bytes_of(L, -2, lua_tostring(L, -1), 0);
+        bytes = script_bytes_of(L, -2, lua_tostring(L, -1), least);
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -80,9 +96,10 @@ static int transfer(lua_State *L, const char *what, bool download)
     struct assay_command *command = command_check(L, what);
     struct assay_error error = {0};
     lua_settop(L, 3);
-    struct assay_buffer *buffer = script_buffer_check(L, 2, what);
+    struct assay_buffer *buffer = own_check(L, command, 2, SCRIPT_BUFFER, what);
     check_options(L, 3, what, range_fields, 2);
-    uint64_t offset = size_field(L, 3, what, "offset"), bytes = size_field(L, 3, what, "bytes");
+    uint64_t offset = size_field(L, 3, what, "offset", 0),
+             bytes = size_field(L, 3, what, "bytes", 1);
     done(L,
          download ? partner_download(command, buffer, offset, bytes, &error)
                   : partner_upload(command, buffer, offset, bytes, &error),
@@ -108,12 +125,13 @@ static int command_copy(lua_State *L)
     struct assay_command *command = command_check(L, what);
     struct assay_error error = {0};
     lua_settop(L, 4);
-    struct assay_buffer *destination = script_buffer_check(L, 2, "cmd:copy destination");
-    struct assay_buffer *source = script_buffer_check(L, 3, "cmd:copy source");
+    struct assay_buffer *destination = own_check(L, command, 2, SCRIPT_BUFFER,
+                                                 "cmd:copy destination");
+    struct assay_buffer *source = own_check(L, command, 3, SCRIPT_BUFFER, "cmd:copy source");
     check_options(L, 4, what, fields, 3);
-    uint64_t to = size_field(L, 4, what, "destination_offset");
-    uint64_t from = size_field(L, 4, what, "source_offset");
-    uint64_t bytes = size_field(L, 4, what, "bytes");
+    uint64_t to = size_field(L, 4, what, "destination_offset", 0);
+    uint64_t from = size_field(L, 4, what, "source_offset", 0);
+    uint64_t bytes = size_field(L, 4, what, "bytes", 1);
     if (bytes == 0 && from < source->params.bytes)
         bytes = source->params.bytes - from;
     done(L, assay_command_copy(command, destination, to, source, from, bytes, &error), &error);
@@ -127,10 +145,11 @@ static int command_fill(lua_State *L)
     struct assay_command *command = command_check(L, what);
     struct assay_error error = {0};
     lua_settop(L, 4);
-    struct assay_buffer *buffer = script_buffer_check(L, 2, what);
+    struct assay_buffer *buffer = own_check(L, command, 2, SCRIPT_BUFFER, what);
     uint32_t word = script_fill_word(L, 3, "cmd:fill value");
     check_options(L, 4, what, range_fields, 2);
-    uint64_t offset = size_field(L, 4, what, "offset"), bytes = size_field(L, 4, what, "bytes");
+    uint64_t offset = size_field(L, 4, what, "offset", 0),
+             bytes = size_field(L, 4, what, "bytes", 1);
     if (bytes == 0 && offset < buffer->params.bytes)
         bytes = buffer->params.bytes - offset;
     done(L, assay_command_fill(command, buffer, offset, bytes, word, &error), &error);
@@ -138,7 +157,8 @@ static int command_fill(lua_State *L)
 }
 
 /* x = buffer, or x = { buffer, offset =, bytes = } */
-static void read_binding(lua_State *L, const char *name, struct assay_binding *binding)
+static void read_binding(lua_State *L, const struct assay_command *command, const char *name,
+                         struct assay_binding *binding)
 {
     static const char *const fields[] = {"[1]", "offset", "bytes"};
     int value = lua_gettop(L);
@@ -146,17 +166,18 @@ static void read_binding(lua_State *L, const char *name, struct assay_binding *b
     *binding = (struct assay_binding){.name = name};
     if (lua_istable(L, value)) {
         script_check_fields(L, value, what, fields, 3);
-        binding->offset = size_field(L, value, what, "offset");
-        binding->bytes = size_field(L, value, what, "bytes");
+        binding->offset = size_field(L, value, what, "offset", 0);
+        binding->bytes = size_field(L, value, what, "bytes", 1);
         lua_geti(L, value, 1);
-        binding->buffer = script_buffer_check(L, -1, what);
+        binding->buffer = own_check(L, command, -1, SCRIPT_BUFFER, what);
     } else {
-        binding->buffer = script_buffer_check(L, value, what);
+        binding->buffer = own_check(L, command, value, SCRIPT_BUFFER, what);
     }
     lua_settop(L, value);
 }
 
-static void read_bindings(lua_State *L, struct assay_dispatch *dispatch)
+static void read_bindings(lua_State *L, const struct assay_command *command,
+                          struct assay_dispatch *dispatch)
 {
     struct script_named *names;
     if (lua_isnoneornil(L, 3))
@@ -168,7 +189,7 @@ static void read_bindings(lua_State *L, struct assay_dispatch *dispatch)
     struct assay_binding *bindings = script_alloc(L, (count + 1) * sizeof(*bindings));
     for (size_t i = 0; i < count; i++) {
         script_named_push(L, 3, &names[i]);
-        read_binding(L, names[i].name, &bindings[i]);
+        read_binding(L, command, names[i].name, &bindings[i]);
         lua_pop(L, 1);
     }
     dispatch->bindings = bindings;
@@ -248,8 +269,8 @@ static int command_dispatch(lua_State *L)
     struct assay_error error = {0};
     uint64_t groups[3];
     lua_settop(L, 5);
-    dispatch.kernel = script_kernel_check(L, 2, what);
-    read_bindings(L, &dispatch);
+    dispatch.kernel = own_check(L, command, 2, SCRIPT_KERNEL, what);
+    read_bindings(L, command, &dispatch);
     read_pushes(L, &dispatch);
     if (!lua_istable(L, 5))
         script_fail(L,

@@ -55,12 +55,32 @@ static struct number number_of(lua_State *L, enum assay_element element)
     return (struct number){.real = lua_tonumber(L, -1)};
 }
 
-static void compare_views(struct comparison *comparison, const struct view *view,
+static void look_at_deadline(lua_State *L, uint64_t index)
+{
+    if (index % CHECK_EVERY == 0)
+        state_check_deadline(L);
+}
+
+/* Whole numbers of two types are compared by their bits, where these mean the same. */
+static struct number as_element(struct number number, enum assay_element from,
+                                enum assay_element to)
+{
+    bool differ = (from == ASSAY_ELEMENT_UINT64) != (to == ASSAY_ELEMENT_UINT64);
+    if (!number.whole || number.bits >= 0 || !differ)
+        return number;
+    return (struct number){.real = from == ASSAY_ELEMENT_UINT64 ? (double)(uint64_t)number.bits
+                                                                : (double)number.bits};
+}
+
+static void compare_views(lua_State *L, struct comparison *comparison, const struct view *view,
                           const struct view *reference)
 {
     for (uint64_t i = 0; i < view->count; i++) {
-        const struct number got = element_at(view, i), wanted = element_at(reference, i);
+        const struct number got = element_at(view, i);
+        const struct number wanted = as_element(element_at(reference, i), reference->element,
+                                                view->element);
         comparison_add(comparison, &got, &wanted);
+        look_at_deadline(L, i);
     }
 }
 
@@ -72,6 +92,7 @@ static void compare_number(lua_State *L, struct comparison *comparison, const st
     for (uint64_t i = 0; i < view->count; i++) {
         const struct number got = element_at(view, i);
         comparison_add(comparison, &got, &wanted);
+        look_at_deadline(L, i);
     }
 }
 
@@ -89,8 +110,7 @@ static void compare_function(lua_State *L, struct comparison *comparison, const 
         const struct number got = element_at(view, i), wanted = number_of(L, view->element);
         comparison_add(comparison, &got, &wanted);
         lua_pop(L, 1);
-        if (i % CHECK_EVERY == 0)
-            state_check_deadline(L);
+        look_at_deadline(L, i);
     }
 }
 
@@ -101,7 +121,7 @@ static void compare_all(lua_State *L, struct comparison *comparison, const struc
         script_fail(L, "assay.compare: %s has %" PRIu64 " elements, its reference %s has %" PRIu64,
                     view->name, view->count, reference->name, reference->count);
     if (reference)
-        compare_views(comparison, view, reference);
+        compare_views(L, comparison, view, reference);
     else if (lua_type(L, 2) == LUA_TNUMBER)
         compare_number(L, comparison, view);
     else if (lua_isfunction(L, 2))

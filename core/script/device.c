@@ -82,6 +82,12 @@ int script_object_collect(lua_State *L)
     return 0;
 }
 
+/* Of a slot that is gone, or used by a finalizer behind its own. */
+static bool is_gone(const struct script_object *object)
+{
+    return !object->device || atomic_load(&object->device->closed);
+}
+
 struct script_object *script_object_check(lua_State *L, int index, const char *class,
                                           const char *what)
 {
@@ -89,7 +95,7 @@ struct script_object *script_object_check(lua_State *L, int index, const char *c
     if (!object)
         script_fail(L, "%s: a %s is wanted, not %s", what, class + strlen("assay."),
                     script_shown(L, index));
-    if (atomic_load(&object->device->closed))
+    if (is_gone(object))
         script_fail(L,
                     "%s: this %s is of a slot that is gone: what a slot made is good in that "
                     "slot alone",
@@ -115,7 +121,7 @@ bool script_object_copy(lua_State *from, int index, lua_State *to)
     static const char *const classes[] = {SCRIPT_DEVICE, SCRIPT_BUFFER, SCRIPT_KERNEL};
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         const struct script_object *object = luaL_testudata(from, index, classes[i]);
-        if (object) {
+        if (object && !is_gone(object)) {
             script_object_push(to, classes[i], object->device, object->object);
             return true;
         }
@@ -128,7 +134,7 @@ void script_device_name_members(lua_State *L, int table)
     table = lua_absindex(L, table);
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
         const struct script_object *object = luaL_testudata(L, -1, SCRIPT_BUFFER);
-        if (object && lua_type(L, -2) == LUA_TSTRING)
+        if (object && !is_gone(object) && lua_type(L, -2) == LUA_TSTRING)
             buffer_name_late(object->object, lua_tostring(L, -2));
     }
 }

@@ -166,11 +166,12 @@ static bool trial_record(lua_State *L, struct trial *trial, struct assay_slot *s
 {
     struct script *script = script_of(L);
     struct command_params params = {.slot = slot, .name = "explore", .role = VULKAN_ROLE_COMPUTE};
+    lua_pushvalue(L, 2);
+    script_command_push(L, NULL); /* may raise, so before there is a command */
     trial->command = command_create(&params, &trial->error);
     if (!trial->command)
         return false;
-    lua_pushvalue(L, 2);
-    script_command_push(L, trial->command);
+    script->recording = trial->command;
     int status = lua_pcall(L, 1, 0, 0);
     script_command_expire(script);
     if (status == LUA_OK && command_finish(trial->command, &trial->error))

@@ -4,9 +4,11 @@
 #include "script/device.h"
 #include "script/serve.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define COPY_DEPTH 8
 
@@ -35,11 +37,23 @@ static const struct script_workload *workload_here(const struct script_host *hos
     return NULL;
 }
 
+/* Its `run` of the stage, by name too: what a script builds with `pairs` may stand in another
+ * order there. LUA_NOREF: it has none. */
+static int run_here(const struct script_host *host, const struct script_workload *other,
+                    size_t stage)
+{
+    const struct script_workload *workload = workload_here(host, other);
+    const char *name = other->stages[stage].stage.name;
+    for (size_t i = 0; workload && i < workload->stage_count; i++)
+        if (strcmp(workload->stages[i].stage.name, name) == 0)
+            return workload->stages[i].run;
+    return LUA_NOREF;
+}
+
 static int run_enter(lua_State *L)
 {
     const struct script_host *host = lua_touserdata(L, 1);
-    const struct script_workload *workload = workload_here(host, host->slot->workload);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, workload->stages[host->stage].run);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, run_here(host, host->slot->workload, host->stage));
     lua_rawgeti(L, LUA_REGISTRYINDEX, host->slot->host_s);
     lua_rawgeti(L, LUA_REGISTRYINDEX, host->slot->host_p);
     lua_call(L, 2, 0);
@@ -74,6 +88,18 @@ static void *thread_main(void *user)
     return NULL;
 }
 
+/* Its loops inside C functions of Lua cannot be interrupted. */
+static void wait_done(struct script_host *host)
+{
+    int64_t until_ns = state_overdue_at_ns(host->script);
+    struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000),
+                             .tv_nsec = (long)(until_ns % 1000000000)};
+    while (host->state != DONE)
+        if (pthread_cond_timedwait(&host->changed, &host->lock, &until) == ETIMEDOUT &&
+            host->state != DONE)
+            state_overdue();
+}
+
 bool script_host_run(struct script_slot *slot, size_t index, struct assay_error *error)
 {
     struct script_host *host = slot->host;
@@ -82,8 +108,7 @@ bool script_host_run(struct script_slot *slot, size_t index, struct assay_error 
     host->stage = index;
     host->state = ASKED;
     pthread_cond_broadcast(&host->changed);
-    while (host->state != DONE)
-        pthread_cond_wait(&host->changed, &host->lock);
+    wait_done(host);
     host->state = IDLE;
     pthread_mutex_unlock(&host->lock);
     if (!host->good && error && !error->status)
@@ -151,15 +176,19 @@ static int copy_enter(lua_State *L)
 {
     const struct copying *copying = lua_touserdata(L, 1);
     struct script_slot *slot = copying->slot;
-    const struct script_workload *workload = workload_here(slot->host, slot->workload);
-    if (!workload || workload->stage_count != slot->workload->stage_count)
-        luaL_error(L,
-                   "the script defines '%s' in another way when it is executed once more for "
-                   "its host stages",
-                   slot->workload->workload.name);
+    for (size_t i = 0; i < slot->workload->stage_count; i++)
+        if (slot->workload->stages[i].run != LUA_NOREF &&
+            run_here(slot->host, slot->workload, i) == LUA_NOREF)
+            luaL_error(
+                L,
+                "%s: the script defines '%s' in another way when it is executed once more for "
+                "its host stages: there is no stage '%s' with run; what a script defines "
+                "must not change from one execution to the next",
+                slot->workload->place, slot->workload->workload.name,
+                slot->workload->stages[i].stage.name);
     copy_table(copying->from, lua_gettop(copying->from), L, COPY_DEPTH);
     slot->host_s = luaL_ref(L, LUA_REGISTRYINDEX);
-    workload_params_push(L, workload, slot->params);
+    workload_params_push(L, slot->workload, slot->params); /* laid out by this definition */
     slot->host_p = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
@@ -186,7 +215,11 @@ static struct script_host *host_create(struct script *script, struct assay_error
         return NULL;
     }
     pthread_mutex_init(&host->lock, NULL);
-    pthread_cond_init(&host->changed, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&host->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     host->script = script_serve_again(script, error);
     if (host->script && pthread_create(&host->thread, NULL, thread_main, host) == 0)
         host->started = true;

@@ -109,6 +109,10 @@ struct script *script_of(lua_State *L);
 /* Calls the function below `arguments` values on the stack, under the limits; no results. False
  * with ASSAY_SCRIPT, or what `pending` holds. *stopped (may be NULL): ended by or_stop. */
 bool state_call(struct script *script, int arguments, bool *stopped, struct assay_error *error);
+/* For who waits for an entry on another thread: when that is over what a hook can interrupt, on the
+ * monotonic clock, and then the end of the process, with its last words. */
+int64_t state_overdue_at_ns(const struct script *script);
+void state_overdue(void) __attribute__((noreturn));
 void state_push_stop(lua_State *L); /* the value that or_stop raises */
 /* Raises when the entry's time is over. For long loops in C. */
 void state_check_deadline(lua_State *L);

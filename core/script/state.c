@@ -2,6 +2,7 @@
 #include "script/inside.h"
 
 #include "base/clock.h"
+#include "run/worker.h"
 #include "script/device.h"
 
 #include <lualib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #define HOOK_INSTRUCTIONS 1000
+#define LARGE_BYTES ((size_t)1 << 20) /* less is noticed by the hook in time */
 
 static const char stop_key = 0;
 
@@ -141,9 +143,25 @@ struct arena *script_scratch(lua_State *L)
     return script->scratch;
 }
 
+static size_t memory_used(const struct script *script)
+{
+    return script->memory_used + (script->scratch ? arena_bytes(script->scratch) : 0);
+}
+
+static void raise_memory(lua_State *L)
+{
+    script_fail(L, "the script needs more memory than its limit of %zu MiB",
+                script_of(L)->memory_limit >> 20);
+}
+
 void *script_alloc(lua_State *L, size_t bytes)
 {
-    void *block = arena_alloc(script_scratch(L), bytes);
+    const struct script *script = script_of(L);
+    struct arena *scratch = script_scratch(L);
+    size_t used = memory_used(script);
+    if (bytes > LARGE_BYTES && (used > script->memory_limit || bytes > script->memory_limit - used))
+        raise_memory(L);
+    void *block = arena_alloc(scratch, bytes);
     if (!block)
         luaL_error(L, "not enough memory");
     return block;
@@ -153,11 +171,6 @@ const char *script_copy(lua_State *L, const char *string)
 {
     size_t bytes = strlen(string) + 1;
     return memcpy(script_alloc(L, bytes), string, bytes);
-}
-
-static size_t memory_used(const struct script *script)
-{
-    return script->memory_used + (script->scratch ? arena_bytes(script->scratch) : 0);
 }
 
 static void raise_deadline(lua_State *L)
@@ -184,8 +197,7 @@ static void limit_hook(lua_State *L, lua_Debug *debug)
     if (memory_used(script) > script->memory_limit) {
         lua_gc(L, LUA_GCCOLLECT);
         if (memory_used(script) > script->memory_limit)
-            script_fail(L, "the script needs more memory than its limit of %zu MiB",
-                        script->memory_limit >> 20);
+            raise_memory(L);
     }
 }
 
@@ -203,7 +215,9 @@ void state_check_deadline(lua_State *L)
 static char watchdog_text[4096];
 static volatile size_t watchdog_length;
 
-static volatile int64_t watchdog_until_ns; /* end of the entry in progress; 0: none */
+static int watchdog_status = 2;              /* of the process */
+static const struct script *watchdog_script; /* whose text it is */
+static volatile int64_t watchdog_until_ns;   /* end of the entry in progress; 0: none */
 static volatile int64_t watchdog_limit_ns;
 static bool watchdog_held;
 
@@ -214,6 +228,13 @@ static void watchdog_set(int64_t in_ns)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+void state_overdue(void)
+{
+    ssize_t written = write(STDERR_FILENO, watchdog_text, watchdog_length);
+    (void)written;
+    _exit(watchdog_status);
+}
+
 static void watchdog_fired(int signal_number)
 {
     (void)signal_number;
@@ -222,17 +243,52 @@ static void watchdog_fired(int signal_number)
         watchdog_set(until == 0 ? watchdog_limit_ns : left);
         return;
     }
-    ssize_t written = write(STDERR_FILENO, watchdog_text, watchdog_length);
-    (void)written;
-    _exit(2);
+    state_overdue();
+}
+
+static void watchdog_add(const struct text *text)
+{
+    size_t room = sizeof(watchdog_text) - watchdog_length;
+    size_t length = text->length < room ? text->length : room;
+    memcpy(watchdog_text + watchdog_length, text_string(text), length);
+    watchdog_length += length;
+}
+
+static void watchdog_prepare(const struct script *script)
+{
+    struct text text = {0};
+    text_addf(&text, "assay: %s: the script did not end within ", script->params.path);
+    quantity_add(&text, (double)script->params.deadline_ns * 1e-9,
+                 (struct dimension){.seconds = 1});
+    text_add(&text,
+             " and could not be interrupted; is there a pattern or a size that never ends?\n");
+    watchdog_script = script;
+    watchdog_status = script->serving ? WORKER_OVERDUE : 2;
+    watchdog_length = 0;
+    watchdog_add(&text);
+    text_free(&text);
+    struct sigaction action = {.sa_handler = watchdog_fired};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+}
+
+static int64_t overdue_after_ns(const struct script *script)
+{
+    return script->params.deadline_ns + script->params.deadline_ns / 4 + INT64_C(500000000);
+}
+
+int64_t state_overdue_at_ns(const struct script *script)
+{
+    return clock_now(clock_monotonic()) + overdue_after_ns(script);
 }
 
 static void watchdog_arm(const struct script *script, int64_t now_ns)
 {
-    int64_t deadline_ns = script->params.deadline_ns;
-    if (script->on_thread) /* the timer is the process's; the case's own deadline is left */
+    if (script->on_thread) /* who waits for it looks at the time */
         return;
-    watchdog_limit_ns = deadline_ns + deadline_ns / 4 + INT64_C(500000000);
+    if (watchdog_script != script)
+        watchdog_prepare(script);
+    watchdog_limit_ns = overdue_after_ns(script);
     watchdog_until_ns = now_ns + watchdog_limit_ns;
     if (!watchdog_held)
         watchdog_set(watchdog_limit_ns);
@@ -255,14 +311,6 @@ void script_hold_watchdog(struct script *script, bool hold)
     watchdog_disarm(script);
 }
 
-static void watchdog_add(const struct text *text)
-{
-    size_t room = sizeof(watchdog_text) - watchdog_length;
-    size_t length = text->length < room ? text->length : room;
-    memcpy(watchdog_text + watchdog_length, text_string(text), length);
-    watchdog_length += length;
-}
-
 void script_add_last_words(struct script *script, const char *line)
 {
     struct text text = {0};
@@ -270,22 +318,6 @@ void script_add_last_words(struct script *script, const char *line)
     text_addf(&text, "assay: %s\n", line);
     watchdog_add(&text);
     text_free(&text);
-}
-
-static void watchdog_prepare(const struct script *script)
-{
-    struct text text = {0};
-    text_addf(&text, "assay: %s: the script did not end within ", script->params.path);
-    quantity_add(&text, (double)script->params.deadline_ns * 1e-9,
-                 (struct dimension){.seconds = 1});
-    text_add(&text,
-             " and could not be interrupted; is there a pattern or a size that never ends?\n");
-    watchdog_length = 0;
-    watchdog_add(&text);
-    text_free(&text);
-    struct sigaction action = {.sa_handler = watchdog_fired};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGALRM, &action, NULL);
 }
 
 /* Whether the message goes on with ":LINE:" behind the path. */

@@ -2,6 +2,7 @@
 /* buffer:read(type): a typed, read-only view of what a buffer held. */
 #include "script/device.h"
 
+#include "base/os.h"
 #include "vulkan/buffer.h"
 #include "vulkan/partner.h"
 
@@ -13,6 +14,7 @@
 #define VIEW "assay.view"
 /* Lua does not see how large views are: garbage is collected when this much is held. */
 #define HELD_MAX ((size_t)256 << 20)
+#define LEFT_MIN (UINT64_C(256) << 20) /* for the rest of the machine */
 
 static size_t view_size(const struct view *view)
 {
@@ -25,6 +27,7 @@ static void view_free(lua_State *L, struct view *view)
         script_of(L)->view_bytes -= view_size(view);
     free(view->data);
     view->data = NULL;
+    view->count = 0; /* finalizers of a script may still look at it */
 }
 
 static int view_collect(lua_State *L)
@@ -76,16 +79,31 @@ struct view *script_view_new(lua_State *L, const char *name, enum assay_element 
     return view;
 }
 
-void script_view_allocate(lua_State *L, struct view *view, uint64_t count)
+/* Lua's limit does not hold for views, which are as large as buffers: the machine's memory does. */
+static void check_room(lua_State *L, const struct view *view, size_t bytes)
 {
     struct script *script = script_of(L);
-    if (script->view_bytes > HELD_MAX)
-        lua_gc(L, LUA_GCCOLLECT);
-    view->count = count;
-    view->data = malloc(view_size(view) + 1);
+    if (script->view_bytes <= HELD_MAX && bytes <= HELD_MAX)
+        return;
+    lua_gc(L, LUA_GCCOLLECT);
+    const uint64_t left = os_memory_available();
+    if (left < LEFT_MIN || bytes > left - LEFT_MIN)
+        script_fail(L,
+                    "no memory for a view of %s of %zu B: the script holds views of %zu B, the "
+                    "machine has %" PRIu64 " B left; read a part, or keep fewer views",
+                    view->name, bytes, script->view_bytes, left);
+}
+
+void script_view_allocate(lua_State *L, struct view *view, uint64_t count)
+{
+    const size_t bytes = (size_t)count * element_bytes(view->element);
+    view->count = 0;
+    check_room(L, view, bytes);
+    view->data = malloc(bytes + 1);
     if (!view->data)
         luaL_error(L, "not enough memory");
-    script->view_bytes += view_size(view);
+    view->count = count;
+    script_of(L)->view_bytes += bytes;
 }
 
 int script_view_read(lua_State *L)

@@ -294,6 +294,11 @@ bool command_touches_host(const struct assay_command *command)
     return command->touches_host;
 }
 
+const struct assay_slot *command_slot(const struct assay_command *command)
+{
+    return command->slot;
+}
+
 bool command_has_timestamps(const struct assay_command *command)
 {
     return command->timestamps && command->segments.count > 0;

@@ -24,6 +24,8 @@ void command_destroy(struct assay_command **command);
  * timestamps. Nothing can be recorded after. A recording without any operation is refused. */
 bool command_finish(struct assay_command *command, struct assay_error *error);
 
+/* The slot that it was created for. */
+const struct assay_slot *command_slot(const struct assay_command *command);
 /* Whether host memory or the host takes part: then the stage's time is host time, else device time.
  */
 bool command_touches_host(const struct assay_command *command);

@@ -165,6 +165,55 @@ static void lives(void **state)
                         "slot made is good in that slot alone");
 }
 
+/* Finalizers run when all is closed, the youngest first. */
+static void finalizers(void **state)
+{
+    struct lua_fixture *lua = *state;
+    lua_run_well(lua, "older = setmetatable({}, { __gc = function(t)\n"
+                      "  local good, why = pcall(function() return t.x.bytes end)\n"
+                      "  seen = why kept = t.x\n"
+                      "end })");
+    lua_run_well(lua, "older.x = device:buffer{ bytes = 8 } older = nil collectgarbage()\n"
+                      "assert(seen:find('is of a slot that is gone', 1, true), seen)\n"
+                      "s.x = kept");
+    script_device_name_members(lua->script.L, (lua_getglobal(lua->script.L, "s"), -1));
+    lua_pop(lua->script.L, 1);
+}
+
+/* What another slot made is not recorded, whether that slot is there or gone. */
+static void slots(void **state)
+{
+    struct lua_fixture *lua = *state;
+    struct assay_error error = {0};
+    static const char *directories[] = {NULL, NULL};
+    static const struct shader_search search = {.directories = directories};
+    directories[0] = getenv("ASSAY_SHADER_DIR");
+    const struct slot_params params = {.device = lua->device, .index = 1, .search = &search};
+    struct assay_slot *slot = slot_create(&params, &error);
+    fixture_assert_ok(slot != NULL, &error);
+    struct script_device *handle = script_device_open(lua->device, slot, &error);
+    fixture_assert_ok(handle != NULL, &error);
+    lua_run_well(lua, slot_source);
+    lua_run_well(lua, "mine, s = s, {} first = device");
+    script_device_push(lua->script.L, handle);
+    lua_setglobal(lua->script.L, "device");
+    lua_run_well(lua, slot_source);
+    static const char *const texts[] = {
+        "\ncmd:upload(s.x)", "\ncmd:fill(s.x, 0)", "\ncmd:copy(s.x, mine.x)",
+        "\ncmd:dispatch(mine.kernel, { x = mine.x, y = s.x }, { n = 1, a = 1 }, { groups = 1 })",
+        "\ncmd:dispatch(s.kernel, { x = mine.x, y = mine.x }, { n = 1, a = 1 }, { groups = 1 })"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_non_null(strstr(lua_record_fails(lua, texts[i], &error),
+                               " was made in another slot; each slot makes its own, in `slot`, and "
+                               "keeps it in `s`"));
+    script_device_close(&handle);
+    assert_non_null(strstr(lua_record_fails(lua, texts[0], &error), "is of a slot that is gone"));
+    /* A gone one among the members is left alone. */
+    script_device_name_members(lua->script.L, (lua_getglobal(lua->script.L, "s"), -1));
+    lua_pop(lua->script.L, 1);
+    assert_int_equal(slot_destroy(&slot), 0);
+}
+
 static void refused(struct lua_fixture *lua, const char *source, const char *expected)
 {
     struct assay_error error;
@@ -219,6 +268,11 @@ static void refusals(void **state)
     refused(lua, "\ncmd:fill(s.y, assay.fill(1, 'double'))",
             "t.lua:2: cmd:fill value: a device fill repeats 32 bits: a number, or "
             "assay.fill(value, type) with a type of at most 4 bytes, is wanted");
+    refused(lua, "\ncmd:download(s.y, { bytes = 0 })",
+            "t.lua:2: cmd:download bytes is 0; it must be at least 1");
+    refused(lua, "\ncmd:upload(s.y, { offset = math.maxinteger, bytes = math.maxinteger })",
+            "t.lua:2: stage 'stage': 9223372036854775807 bytes from offset 9223372036854775807 lie "
+            "outside buffer 'y' of 4000 bytes");
     refused(lua, "\ncmd:lane(2)", "t.lua:2: cmd:lane: 0 or 1 is wanted, not 2");
 }
 
@@ -233,6 +287,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(partners, set_up, tear_down),
         cmocka_unit_test_setup_teardown(copies_fills_and_barriers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lives, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(finalizers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slots, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

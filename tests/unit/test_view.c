@@ -2,6 +2,7 @@
 /* Views and comparisons in Lua, without a device. */
 #include "script/device.h"
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -136,6 +137,51 @@ static void comparisons(void **state)
          "{ absolute = 0.5 }).right)\n");
 }
 
+/* -1 as int64 and 2^64 - 1 as uint64 have the same bits and are not equal; equal ones are. */
+static void signs(void **state)
+{
+    const int64_t longs[] = {-1, 7};
+    const uint64_t wides[] = {UINT64_MAX, 7};
+    const int32_t ints[] = {-1, 7};
+    (void)state;
+    make("l", ASSAY_ELEMENT_INT64, longs, 2);
+    make("w", ASSAY_ELEMENT_UINT64, wides, 2);
+    make("i", ASSAY_ELEMENT_INT32, ints, 2);
+    runs("assert(assay.compare(l, w).wrong == 1 and assay.compare(w, l).index == 1)\n"
+         "assert(assay.compare(w, i).wrong == 1 and assay.compare(i, w).wrong == 1)\n"
+         "assert(assay.compare(l, i).right and assay.compare(i, l).right)\n"
+         "assert(assay.compare(w, w).right and assay.compare(w, -1).index == 2)\n");
+}
+
+/* Neighbours of a float are 2^-149 apart at 0 and at denormals, on both sides; nothing is inside
+ * a bound that overflows together with the error. */
+static void neighbours(void **state)
+{
+    const float floats[] = {0x1p-149F, -0x1p-149F, -0.0F, -1.0F};
+    const double doubles[] = {DBL_MAX};
+    (void)state;
+    make("f", ASSAY_ELEMENT_FLOAT, floats, 4);
+    make("d", ASSAY_ELEMENT_DOUBLE, doubles, 1);
+    runs("local wanted = { 0, 0, 0, -1 - 2^-23 }\n"
+         "local function reference(i) return wanted[i] end\n"
+         "assert(assay.compare(f, reference, { ulp = 1 }).right)\n"
+         "assert(assay.compare(f, reference, { ulp = 0.5 }).wrong == 3)\n"
+         "assert(assay.compare(f, reference).wrong == 3)\n"
+         "assert(assay.compare(d, -d[1], { relative = 2 }).wrong == 1)\n"
+         "assert(assay.compare(d, -math.huge, { relative = 2 }).wrong == 1)\n");
+}
+
+/* At the end all is finalized, the youngest first: what an older finalizer looks at may be gone. */
+static void finalizers(void **state)
+{
+    (void)state;
+    runs("last = setmetatable({}, { __gc = function(t)\n"
+         "  collected = pcall(function() return t.view[1] end) == false and #t.view == 0\n"
+         "end })");
+    make_all();
+    runs("last.view, last, f = f, nil, nil collectgarbage() assert(collected)");
+}
+
 static void mistakes(void **state)
 {
     (void)state;
@@ -203,6 +249,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(views_are_typed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(views_have_bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comparisons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(signs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(neighbours, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(finalizers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rounding, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fills, set_up, tear_down),

@@ -126,6 +126,15 @@ void choices_output_init(struct choices_output *choices)
                                        .compare = {.margin = RATIO_MARGIN}};
 }
 
+bool choices_noise(const char *name, const char *value, double *out, struct assay_error *error)
+{
+    if (!arguments_share(name, value, 10, out, error))
+        return false;
+    if (*out < RATIO_NO_SPREAD)
+        *out = RATIO_NO_SPREAD;
+    return true;
+}
+
 static bool take_bounds(struct choices_output *choices, const char *name, const char *value,
                         struct assay_error *error)
 {
@@ -143,7 +152,7 @@ static bool take_bounds(struct choices_output *choices, const char *name, const 
     }
     if (strcmp(name, "noise") == 0) {
         choices->has_noise = true;
-        return arguments_share(name, value, 10, &choices->compare.between, error);
+        return choices_noise(name, value, &choices->compare.between, error);
     }
     return false;
 }

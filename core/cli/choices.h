@@ -98,6 +98,9 @@ struct report_style choices_output_style(const struct choices_output *choices);
 /* "pass", "fail" or NULL for the third status. */
 const char *choices_output_inconclusive(const struct choices_output *choices);
 
+/* --noise of comparisons: a share; 0 says that runs are known not to differ. */
+bool choices_noise(const char *name, const char *value, double *out, struct assay_error *error);
+
 /* Tries both sets; an option of neither is a defect of the table. */
 bool choices_take(struct choices_plan *plan, struct choices_output *output, const char *name,
                   const char *value, struct assay_error *error);

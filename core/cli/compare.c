@@ -24,7 +24,7 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
     if (strcmp(name, "margin") == 0)
         return arguments_share(name, value, 0.99, &choices->params.margin, error);
     if (strcmp(name, "noise") == 0)
-        return arguments_share(name, value, 10, &choices->params.between, error);
+        return choices_noise(name, value, &choices->params.between, error);
     if (strcmp(name, "undecided") == 0)
         return arguments_choice(name, value, hows, &choices->undecided, error);
     return choices_take(NULL, &choices->output, name, value, error);

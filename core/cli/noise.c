@@ -507,7 +507,7 @@ static const struct arguments arguments = {
               "  0  the figures are there\n"
               "  2  the command line is wrong\n"
               "  4  the measurement failed\n"
-              "  5  there is no device\n",
+              "  5  nothing was measured: there is no device, or it cannot do this\n",
 };
 
 static int run(int argc, char **argv)

@@ -52,6 +52,14 @@ void outside_close(struct outside *outside)
     text_free(&outside->path);
 }
 
+static void tell_idle(const struct outside *outside)
+{
+    struct text text = {0};
+    if (outside->thresholds && thresholds_add_idle(outside->thresholds, &text))
+        fprintf(stderr, "assay: note: %s\n", text_string(&text));
+    text_free(&text);
+}
+
 void outside_tell(const struct outside *outside, const json_t *run)
 {
     const char *only;
@@ -60,6 +68,7 @@ void outside_tell(const struct outside *outside, const json_t *run)
                                                                                   run, &ignored)
                                                             : NULL;
     struct text text = {0};
+    tell_idle(outside);
     if (!conditions)
         return;
     for (size_t i = 0; i < conditions_count(conditions); i++) {

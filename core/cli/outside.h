@@ -22,8 +22,8 @@ struct outside {
 bool outside_open(struct outside *outside, const struct choices_output *choices,
                   const struct plan *plan, struct assay_error *error);
 void outside_close(struct outside *outside);
-/* Says on stderr what differs from the baseline, once all is judged; `run` is the run record of
- * what was. */
+/* Says on stderr which thresholds judged nothing and what differs from the baseline, once all is
+ * judged; `run` is the run record of what was. */
 void outside_tell(const struct outside *outside, const json_t *run);
 /* Adds "thresholds" and "baseline", where there are such bounds, to the policy of the end record.
  */

@@ -19,6 +19,7 @@ struct node {
     size_t a, b;  /* indices; of an operator */
     bool sampled; /* an inexact leaf is in it */
     bool drawn;   /* its median is taken of each replicate's turns */
+    bool positive;
     double value; /* of the picks at hand */
     /* Of an inexact leaf, and of a ratio of two of one group within a larger expression: */
     struct turns turns;
@@ -417,6 +418,37 @@ static bool dependence(const struct evaluation *e, double *factor, struct assay_
     return true;
 }
 
+/* Which nodes cannot but be over 0, whatever is drawn: sums, products and ratios of what is. */
+static void mark_positive(struct evaluation *e)
+{
+    for (size_t i = 0; i <= e->core; i++) {
+        struct node *node = &e->nodes[i];
+        if (node->turns.count)
+            node->positive = node->sorted[0] > 0;
+        else if (!node->of->a)
+            node->positive = node->of->metric.value > 0;
+        else
+            node->positive = node->of->by != METRIC_SUBTRACT && e->nodes[node->a].positive &&
+                             e->nodes[node->b].positive;
+    }
+}
+
+/* The ends' distances from the estimate grow by the factor; in the logarithm where the sign is
+ * certain, or what is never under 0 would be said to reach there. */
+static void widen(struct interval *interval, double factor, bool positive)
+{
+    double estimate = interval->estimate, low = interval->low, high = interval->high;
+    if (factor == 1)
+        return;
+    if (positive && low > 0) {
+        interval->low = estimate * pow(low / estimate, factor);
+        interval->high = estimate * pow(high / estimate, factor);
+    } else {
+        interval->low = estimate - (estimate - low) * factor;
+        interval->high = estimate + (high - estimate) * factor;
+    }
+}
+
 static bool resampled(struct evaluation *e, uint64_t seed, struct interval *out, bool *done,
                       struct assay_error *error)
 {
@@ -434,8 +466,8 @@ static bool resampled(struct evaluation *e, uint64_t seed, struct interval *out,
     }
     if (!dependence(e, &factor, error))
         return false;
-    out->low = out->estimate - (out->estimate - out->low) * factor;
-    out->high = out->estimate + (out->high - out->estimate) * factor;
+    mark_positive(e);
+    widen(out, factor, e->nodes[e->core].positive);
     return true;
 }
 

@@ -36,7 +36,8 @@ typedef bool expression_fetch(void *user, const struct expression *leaf, struct 
  * - anything else: the expression of the medians of the leaves and of such ratios, by resampling
  * whole turns, groups independent of each other (stats/resample.h); with several groups the
  * interval grows by sqrt(count / effective size) of the series that is worth least
- * (stats/effective.h), as cases at different times have it.
+ * (stats/effective.h), as cases at different times have it (in the logarithm where it cannot but be
+ * over 0).
  * At the highest confidence of the records involved. Interval arithmetic (`root->metric`) where an
  * inexact leaf has no samples, too few, in the same group another number or an interval that is
  * wider than its samples' (the clock's step limits it), where a replicate has no finite value, or

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define IDLE_SHOWN 12
+
 struct setting { /* of `where` */
     const char *name;
     const struct data *value;
@@ -24,6 +26,7 @@ struct threshold {
     struct quantity value;
     double tolerance;
     const char *text; /* the limit as written */
+    bool judged;      /* a case */
 };
 
 struct entry {
@@ -31,6 +34,7 @@ struct entry {
     const char *uuid, *name, *driver; /* patterns; NULL: any */
     struct threshold *bounds;
     size_t bound_count;
+    bool met; /* a device that it fits */
 };
 
 struct thresholds {
@@ -540,27 +544,52 @@ static bool judge_unknown(const struct thresholds *self, const struct plan_case 
 static bool judge_case(void *user, const struct judge_group *group, size_t index,
                        struct judge *judge, struct assay_error *error)
 {
-    const struct thresholds *self = user;
+    struct thresholds *self = user;
     const struct plan_case *item = group->items[index];
     struct lazy *record = group->records[index];
     struct arena *scratch = arena_create();
     bool good = scratch || no_memory(error), known = false;
     for (size_t e = 0; good && e < self->entry_count; e++) {
-        const struct entry *entry = &self->entries[e];
+        struct entry *entry = &self->entries[e];
         if (!entry_fits(entry, lazy_member(record, "device")))
             continue;
-        known = true;
+        known = entry->met = true;
         for (size_t i = 0; good && i < entry->bound_count; i++) {
-            const struct threshold *bound = &entry->bounds[i];
+            struct threshold *bound = &entry->bounds[i];
             struct finding finding = {.name = bound->metric};
             catalog_each_metric(item->workload, find_metric, &finding);
-            if (finding.found && is_of(self->plan, bound, item) &&
-                where_fits(self, bound, item, record, scratch))
-                good = judge_one(self, bound, item, record, judge, error);
+            if (!finding.found || !is_of(self->plan, bound, item) ||
+                !where_fits(self, bound, item, record, scratch))
+                continue;
+            bound->judged = true;
+            good = judge_one(self, bound, item, record, judge, error);
         }
     }
     arena_destroy(&scratch);
     return good && (known || judge_unknown(self, item, record, judge, error));
+}
+
+bool thresholds_add_idle(const struct thresholds *self, struct text *text)
+{
+    size_t idle = 0, count = 0;
+    struct text lines = {0};
+    for (size_t e = 0; e < self->entry_count; e++) {
+        const struct entry *entry = &self->entries[e];
+        for (size_t i = 0; i < entry->bound_count && entry->met; i++) {
+            count++;
+            if (entry->bounds[i].judged || idle++ > IDLE_SHOWN)
+                continue;
+            if (idle <= IDLE_SHOWN)
+                text_addf(&lines, "%s%d", idle > 1 ? ", " : "", entry->bounds[i].line);
+            else
+                text_add(&lines, ", ...");
+        }
+    }
+    if (idle)
+        text_addf(text, "%s: %zu of %zu bounds on the devices at hand judged no case (line%s %s)",
+                  self->path, idle, count, idle > 1 ? "s" : "", text_string(&lines));
+    text_free(&lines);
+    return idle > 0;
 }
 
 struct judge_outside thresholds_outside(struct thresholds *thresholds)

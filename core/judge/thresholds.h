@@ -15,6 +15,9 @@ struct thresholds *thresholds_read(const char *path, const struct plan *plan,
 void thresholds_destroy(struct thresholds **thresholds);
 /* Verdicts of the bound "threshold". A case on a device that no entry fits is not judged. */
 struct judge_outside thresholds_outside(struct thresholds *thresholds);
+/* After the judging: which bounds, of entries that fit a device, judged no case (other workloads,
+ * or a slip), as one text with the file's name. False: none. */
+bool thresholds_add_idle(const struct thresholds *thresholds, struct text *text);
 /* The smallest tolerance of a `near` that is for this device, and its line. False: there is none.
  */
 bool thresholds_tightest(const struct thresholds *thresholds, const json_t *device,

@@ -81,6 +81,7 @@ static bool find_count(struct serial *serial, struct serial_stage *entry, struct
             break;
     }
     repeat->doubtful = region_ns < REPEAT_EMPTY_REGIONS * empty_ns;
+    repeat->most = repeat->count == most;
     return true;
 }
 
@@ -118,8 +119,8 @@ static bool prepare(struct serial *serial, struct serial_stage *entry, struct as
     else if (!find_count(serial, entry, slot, empty_ns, &cause))
         refuse(entry, cause.text);
     else if (repeat->doubtful)
-        text_addf(&repeat->note, "repeated %u times, the most there may be, and still short",
-                  repeat->count);
+        text_addf(&repeat->note, "repeated %u times, %s, and still short", repeat->count,
+                  repeat->most ? "the most there may be" : "as far as the time of one told");
     else
         text_addf(&repeat->note, "repeated %u times between one pair of timestamps", repeat->count);
     text_free(&why);

@@ -18,6 +18,7 @@ struct repeat {
     int64_t watched_ns;            /* shortest device time seen while warming up; 0: none yet */
     struct text note;              /* why it is repeated, or why a short one is not; or empty */
     bool doubtful;                 /* the stage is short and was not repeated enough */
+    bool most;                     /* there may be no more repeats */
 };
 
 /* How many repeats make a region of about 16 empty ones, after `repeats` took region_ns. 2 to

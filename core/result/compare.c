@@ -10,8 +10,6 @@
 
 /* What is allowed for rounding between a figure and the samples it came from. */
 #define FIGURE_TOLERANCE 1e-6
-/* Of runs that cannot differ: any positive spread is known not to be 1/5. */
-#define NO_SPREAD 1e-12
 
 struct kind {
     const char *suffix; /* of the metric */
@@ -190,8 +188,8 @@ static bool compare_samples(const struct compare_side *a, const struct compare_s
                      was.constant && is.constant;
         double confidence = confidence_of(params, was.count < is.count ? was.count : is.count);
         good = stats_ratio_unpaired(is.values, is.count, was.values, was.count, confidence,
-                                    params->margin, exact ? NO_SPREAD : params->between, &ratio,
-                                    error);
+                                    params->margin, exact ? RATIO_NO_SPREAD : params->between,
+                                    &ratio, error);
         if (good) {
             decide(out, &ratio.interval, kind != NULL);
             out->answer = ratio.answer;

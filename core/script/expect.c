@@ -27,6 +27,13 @@ static struct expectation *expectation_check(lua_State *L)
     return expectation;
 }
 
+/* A second limit, or a tolerance where the bound takes none, would be passed over in silence. */
+static void most_arguments(lua_State *L, enum bound_kind kind, int most, const char *usage)
+{
+    if (lua_gettop(L) > most)
+        script_fail(L, "%s: too many values; %s", bound_name(kind), usage);
+}
+
 int expect_new(lua_State *L)
 {
     struct judging *judging = &script_of(L)->judging;
@@ -41,9 +48,10 @@ int expect_new(lua_State *L)
         subject = SUBJECT_SERIES;
     else if (!metric_test(L, 1) && !quantity_test(L, 1) && lua_type(L, 1) != LUA_TNUMBER)
         script_fail(L,
-                    "expect: a %s cannot be judged; give a metric, a number, a quantity, a text, "
+                    "expect: %s cannot be judged; give a metric, a number, a quantity, a text, "
                     "a series, true or false",
-                    luaL_typename(L, 1));
+                    lua_isnoneornil(L, 1) ? "nothing"
+                                          : lua_pushfstring(L, "a %s", luaL_typename(L, 1)));
     if (lua_gettop(L) > 1)
         script_fail(L, "expect takes one value; the bound follows: expect(x):at_least(y)");
     struct expectation *expectation = lua_newuserdatauv(L, sizeof(*expectation), 1);
@@ -215,11 +223,13 @@ static int one_limit(lua_State *L, enum bound_kind kind)
 
 static int expect_at_least(lua_State *L)
 {
+    most_arguments(L, BOUND_AT_LEAST, 2, "it takes one limit: :at_least(y)");
     return one_limit(L, BOUND_AT_LEAST);
 }
 
 static int expect_at_most(lua_State *L)
 {
+    most_arguments(L, BOUND_AT_MOST, 2, "it takes one limit: :at_most(y)");
     return one_limit(L, BOUND_AT_MOST);
 }
 
@@ -239,6 +249,7 @@ static int expect_equals(lua_State *L)
 {
     struct expectation *expectation = expectation_check(L);
     int type = expectation->subject == SUBJECT_TEXT ? LUA_TSTRING : LUA_TBOOLEAN;
+    most_arguments(L, BOUND_EQUALS, 2, "it takes one; with a tolerance it is :near(y, tolerance)");
     if (expectation->subject == SUBJECT_METRIC || expectation->subject == SUBJECT_SERIES)
         return one_limit(L, BOUND_EQUALS);
     if (lua_type(L, 2) != type)
@@ -251,6 +262,7 @@ static int expect_equals(lua_State *L)
 static int expect_between(lua_State *L)
 {
     const char *low_text, *high_text;
+    most_arguments(L, BOUND_BETWEEN, 3, "it takes two limits: :between(low, high)");
     struct value_metric value = figure(L, BOUND_BETWEEN);
     struct value_metric low = limit(L, 2, &value, BOUND_BETWEEN, &low_text);
     struct value_metric high = limit(L, 3, &value, BOUND_BETWEEN, &high_text);
@@ -294,16 +306,26 @@ static void check_names(lua_State *L, int table, const char *what, const char *c
     }
 }
 
+static bool table_is_empty(lua_State *L, int table)
+{
+    lua_pushnil(L);
+    if (!lua_next(L, table))
+        return true;
+    lua_pop(L, 2);
+    return false;
+}
+
 /* The allowed distance from `value`: absolute + relative * |value|, from a number (relative) or a
  * table at index 3. */
 static double near_tolerance(lua_State *L, const struct value_metric *of, double value)
 {
     static const char *const names[] = {"relative", "absolute"};
     double relative = 0, absolute = 0;
-    if (lua_isnoneornil(L, 3))
+    bool is_table = lua_type(L, 3) == LUA_TTABLE;
+    if (is_table ? table_is_empty(L, 3) : lua_isnoneornil(L, 3))
         script_fail(L, "near: the tolerance is missing; give 0.05 or { relative = 0.05, absolute = "
                        "... }");
-    if (lua_type(L, 3) != LUA_TTABLE)
+    if (!is_table)
         return tolerance_number(L, 3, "near: the tolerance") * fabs(value);
     check_names(L, 3, "the tolerance", names, 2);
     if (lua_getfield(L, 3, "relative") != LUA_TNIL)
@@ -321,6 +343,7 @@ static double near_tolerance(lua_State *L, const struct value_metric *of, double
 /* near(value, tolerance); against a metric the difference is judged, in parts of its estimate. */
 static int expect_near(lua_State *L)
 {
+    most_arguments(L, BOUND_NEAR, 3, "it takes a value and a tolerance: :near(y, 0.05)");
     struct value_metric value = figure(L, BOUND_NEAR);
     struct value_metric against = limit(L, 2, &value, BOUND_NEAR, NULL);
     double centre = against.metric.absent ? 0 : against.metric.value;
@@ -340,6 +363,7 @@ static int expect_is_true(lua_State *L)
 {
     struct expectation *expectation = expectation_check(L);
     struct text body = {0};
+    most_arguments(L, BOUND_IS_TRUE, 1, "it takes none");
     if (expectation->subject != SUBJECT_BOOLEAN)
         script_fail(L, "is_true judges true or false, but expect() got %s",
                     subject_words[expectation->subject]);
@@ -475,6 +499,8 @@ static int over_series(lua_State *L, enum bound_kind kind)
     if (lua_type(L, 2) != LUA_TSTRING)
         script_fail(L, "%s: name the parameter: :%s(\"bytes\", { tolerance = 0.1 })",
                     bound_name(kind), bound_name(kind));
+    most_arguments(L, kind, 3,
+                   "it takes a parameter and a table: (\"bytes\", { tolerance = 0.1 })");
     const char *name = lua_tostring(L, 2);
     double tolerance = series_tolerance(L);
     lua_getiuservalue(L, 1, 1);

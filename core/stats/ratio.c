@@ -156,7 +156,7 @@ bool stats_ratio_unpaired(const double *values, size_t count, const double *refe
     enum stats_doubt doubt = a.doubt != STATS_NO_DOUBT ? a.doubt : b.doubt;
     bool is_short = between <= 0 && (count < RATIO_SHORT || reference_count < RATIO_SHORT);
     out->effective_share = fmin(a.share, b.share);
-    out->interval = widened(estimate, down, up, between);
+    out->interval = widened(estimate, down, up, between > RATIO_NO_SPREAD ? between : 0);
     answer(out, margin, doubt);
     if (is_short) {
         bool was_decided = out->answer != STATS_UNDECIDED;

@@ -9,6 +9,7 @@
 #define RATIO_MARGIN 0.01 /* unless said */
 #define RATIO_SHORT 64u   /* samples: a run of fewer tells little of the machine */
 #define RATIO_SHORT_SPREAD 0.2
+#define RATIO_NO_SPREAD 1e-12 /* up to this: runs are known not to differ; 0: it is not known */
 
 enum stats_answer {
     STATS_UNDECIDED,

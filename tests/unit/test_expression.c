@@ -254,6 +254,29 @@ static void alike_neighbours_widen_what_was_not_taken_in_turn(void **state)
     arena_destroy(&arena);
 }
 
+/* A machine that becomes a hundred times slower half way: few samples' worth, and a wide interval,
+ * but a ratio of times is over 0 all the same. A difference need not be. */
+static void what_is_over_0_does_not_reach_below(void **state)
+{
+    struct source a, b;
+    unsigned fetched;
+    struct arena *arena = arena_create();
+    (void)state;
+    climb(&a, false, 7);
+    climb(&b, false, 8);
+    for (size_t i = 0; i < b.count; i++)
+        b.values[i] = (i < b.count / 2 ? 1000 : 100000) + (double)(i * 7 % 32);
+    describe(&b);
+    struct expression ratio = combine(METRIC_DIVIDE, &b.leaf, &a.leaf, arena);
+    struct metric metric = evaluate(&ratio, &fetched);
+    assert_true(metric.low > 0 && metric.low < metric.value && metric.value < metric.high);
+    struct expression difference = combine(METRIC_SUBTRACT, &b.leaf, &a.leaf, arena);
+    struct expression part = combine(METRIC_DIVIDE, &difference, &a.leaf, arena);
+    metric = evaluate(&part, &fetched);
+    assert_true(metric.low < 0);
+    arena_destroy(&arena);
+}
+
 /* Two pair groups: each ratio keeps its pairing, 1.02 of the one and its inverse of the other. */
 static void ratios_within_are_paired_too(void **state)
 {
@@ -463,6 +486,7 @@ int main(void)
         cmocka_unit_test(a_leaf_is_the_records_own),
         cmocka_unit_test(the_rest_is_resampled_by_turns),
         cmocka_unit_test(alike_neighbours_widen_what_was_not_taken_in_turn),
+        cmocka_unit_test(what_is_over_0_does_not_reach_below),
         cmocka_unit_test(ratios_within_are_paired_too),
         cmocka_unit_test(equal_samples_give_a_point),
         cmocka_unit_test(without_samples_intervals_are_carried),

@@ -295,8 +295,18 @@ static void mistakes_in_checks(void **state)
                        "t.lua:4: 'copy' has no parameter 'byts'; did you mean 'bytes'? It has "
                        "direction, host_memory, bytes, scale, checked and label");
     expect_check_error(fixture, "expect(nil):is_true()",
-                       "t.lua:4: expect: a nil cannot be judged; give a metric, a number, a "
+                       "t.lua:4: expect: nothing cannot be judged; give a metric, a number, a "
                        "quantity, a text, a series, true or false");
+    expect_check_error(fixture, "expect(r.time):at_least('1 ms', '5 %')",
+                       "t.lua:4: at_least: too many values; it takes one limit: :at_least(y)");
+    expect_check_error(fixture, "expect(r.time):equals('1 ms', 0.05)",
+                       "t.lua:4: equals: too many values; it takes one; with a tolerance it is "
+                       ":near(y, tolerance)");
+    expect_check_error(fixture, "expect(true):is_true(true)",
+                       "t.lua:4: is_true: too many values; it takes none");
+    expect_check_error(fixture, "expect(r.time):near('1 ms', {})",
+                       "t.lua:4: near: the tolerance is missing; give 0.05 or { relative = 0.05, "
+                       "absolute = ... }");
     expect_check_error(fixture, "local x\nreturn x.y",
                        "t.lua:5: attempt to index a nil value (local 'x')");
     expect_check_error(fixture, "assay.experiment { name = 'x', workload = 'copy' }",

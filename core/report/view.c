@@ -161,6 +161,10 @@ static void add_plain_value(const json_t *value, struct text *out)
         text_add_clean(out, json_string_value(value));
         return;
     }
+    if (json_is_real(value)) {
+        number_add(out, json_real_value(value));
+        return;
+    }
     char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     text_add(out, dump ? dump : "?");
     free(dump);

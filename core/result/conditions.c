@@ -2,6 +2,7 @@
 #include "result/conditions.h"
 
 #include "base/json.h"
+#include "base/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,8 @@ static void value_text(const json_t *value, struct text *out)
         text_add(out, "none");
     } else if (json_is_string(value)) {
         text_add(out, json_string_value(value));
+    } else if (json_is_real(value)) {
+        number_add(out, json_real_value(value));
     } else {
         char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
         text_add(out, dump ? dump : "?");

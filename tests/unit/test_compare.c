@@ -221,6 +221,15 @@ static void runs_compared(void **state)
     assert_true(conditions_add_runs(conditions, a, b, &error));
     assert_int_equal(conditions_things(conditions, &only), 4); /* script, assay, seed, options */
     assert_null(only);
+    json_decref(b);
+    /* A real number is said in as few digits as tell it. */
+    b = run_of("1.0", "0123456789abcdef", 1, "1MiB");
+    json_object_set_new(json_object_get(json_object_get(b, "script"), "options"), "size",
+                        json_real(0.9));
+    size_t before = conditions_count(conditions);
+    assert_true(conditions_add_runs(conditions, a, b, &error));
+    assert_string_equal(conditions_at(conditions, before)->from, "1MiB");
+    assert_string_equal(conditions_at(conditions, before)->to, "0.9");
     json_decref(a);
     json_decref(b);
     conditions_destroy(&conditions);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/element.h"
 
+#include "base/format.h"
+#include "base/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -242,4 +245,35 @@ double element_spacing(enum assay_element element, double value)
     if (value == 0 || exponent < format->least_exponent)
         exponent = format->least_exponent;
     return ldexp(1, exponent - format->digits);
+}
+
+/* The value that the element holds of the decimal. */
+static double held(enum assay_element element, const char *decimal)
+{
+    unsigned char bytes[sizeof(double)] = {0};
+    double value = NAN;
+    if (number_parse(decimal, NULL, &value))
+        element_store(element, value, bytes);
+    return isnan(value) ? value : element_real(element, bytes, 0);
+}
+
+void element_add(struct text *text, enum assay_element element, double value)
+{
+    char digits[40];
+    if (isnan(value) || isinf(value)) {
+        text_add(text, isnan(value) ? "NaN" : value < 0 ? "-Inf" : "Inf");
+        return;
+    }
+    if (element_is_whole(element) || (value == rint(value) && fabs(value) < 1e15)) {
+        number_add(text, value);
+        return;
+    }
+    for (int precision = 1; precision < 17; precision++) {
+        format_number(digits, sizeof(digits), "%.*g", precision, value);
+        if (held(element, digits) == value) {
+            text_add(text, digits);
+            return;
+        }
+    }
+    number_add(text, value);
 }

@@ -5,6 +5,8 @@
 
 #include <assay/buffer.h>
 
+#include "base/text.h"
+
 size_t element_bytes(enum assay_element element);
 /* "float", "double", "half", "bfloat16", "int8", "int16", "int", "int64", "uint8", ... */
 const char *element_name(enum assay_element element);
@@ -27,6 +29,10 @@ bool element_store_whole(enum assay_element element, int64_t value, void *out);
 double element_spacing(enum assay_element element, double value);
 /* The smallest and largest value of a whole element, as doubles (2^63 and 2^64 are not reached). */
 void element_range(enum assay_element element, double *least, double *most);
+
+/* Adds the shortest decimal that a floating element stores as this value. A value that it does not
+ * hold exactly is added in full; NaN, Inf and -Inf as such. */
+void element_add(struct text *text, enum assay_element element, double value);
 
 uint16_t half_from_real(double value); /* one rounding, to nearest even */
 double half_to_real(uint16_t bits);

@@ -77,9 +77,10 @@ void os_watch_begin(struct os_watch *watch)
     text_clear(&watch->what);
 }
 
+/* The first is told. */
 static void note_change(struct os_watch *watch, const char *path)
 {
-    if (!watch->changed)
+    if (!watch->what.length)
         text_add(&watch->what, path);
     watch->changed = true;
 }

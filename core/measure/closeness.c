@@ -69,12 +69,8 @@ static void add_number(struct text *text, enum assay_element element, const stru
         text_addf(text, "%" PRIu64, (uint64_t)number->bits);
     else if (number->whole)
         text_addf(text, "%" PRId64, number->bits);
-    else if (isnan(number->real))
-        text_add(text, "NaN");
-    else if (isinf(number->real))
-        text_add(text, number->real < 0 ? "-Inf" : "Inf");
     else
-        number_add(text, number->real);
+        element_add(text, element, number->real);
 }
 
 /* ": the error 0.25 is 12.5 times its bound of 0.02", where the bound says something */

@@ -157,6 +157,39 @@ static void distances(void **state)
     assert_true(element_spacing(ASSAY_ELEMENT_INT32, 1e6) == 1);
 }
 
+static void shortest_decimals(void **state)
+{
+    (void)state;
+    static const struct {
+        enum assay_element element;
+        double value;
+        const char *wanted;
+    } rows[] = {
+        {ASSAY_ELEMENT_FLOAT, (double)0.1F, "0.1"},
+        {ASSAY_ELEMENT_FLOAT, 0.1, "0.1"}, /* as a double has it: no float */
+        {ASSAY_ELEMENT_FLOAT, 0.1000000001, "0.1000000001"},
+        {ASSAY_ELEMENT_FLOAT, (double)0.70392537F, "0.7039254"},
+        {ASSAY_ELEMENT_FLOAT, 0x1p-149, "1e-45"},
+        {ASSAY_ELEMENT_FLOAT, 16777216, "16777216"},
+        {ASSAY_ELEMENT_FLOAT, -0.5, "-0.5"},
+        {ASSAY_ELEMENT_FLOAT, 1 + 0x1p-23, "1.0000001"},
+        {ASSAY_ELEMENT_DOUBLE, 0.1, "0.1"},
+        {ASSAY_ELEMENT_DOUBLE, (double)0.1F, "0.10000000149011612"},
+        {ASSAY_ELEMENT_HALF, 1 + 0x1p-10, "1.001"},
+        {ASSAY_ELEMENT_HALF, 1365 * 0x1p-12, "0.3333"}, /* 0.333 is 1364 of them */
+        {ASSAY_ELEMENT_BFLOAT16, 171 * 0x1p-9, "0.334"},
+        {ASSAY_ELEMENT_INT32, 2.5, "2.5"},
+        {ASSAY_ELEMENT_FLOAT, (double)NAN, "NaN"},
+        {ASSAY_ELEMENT_FLOAT, -(double)INFINITY, "-Inf"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct text text = {0};
+        element_add(&text, rows[i].element, rows[i].value);
+        assert_string_equal(text_string(&text), rows[i].wanted);
+        text_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +200,7 @@ int main(void)
         cmocka_unit_test(elements_of_an_array),
         cmocka_unit_test(names),
         cmocka_unit_test(distances),
+        cmocka_unit_test(shortest_decimals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,20 @@ static void edits(void **state)
     os_watch_destroy(&watch);
 }
 
+/* Writes that do not come at once: the first is what is told. */
+static void a_burst(void **state)
+{
+    (void)state;
+    struct assay_error error = {0};
+    struct os_watch *watch = os_watch_create(&error);
+    assert_non_null(watch);
+    put("one", "1");
+    add(watch, "one"); /* noted here: it is new */
+    put("one", "2");
+    assert_string_equal(changed(watch), "one");
+    os_watch_destroy(&watch);
+}
+
 /* A file that changes after the begin and is named later; one whose folder is not there yet; what a
  * link leads to. */
 static void later(void **state)
@@ -148,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(edits, enter, leave),
+        cmocka_unit_test_setup_teardown(a_burst, enter, leave),
         cmocka_unit_test_setup_teardown(later, enter, leave),
         cmocka_unit_test_setup_teardown(interrupted, enter, leave),
     };

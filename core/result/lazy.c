@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,6 @@ struct lazy {
     struct object whole, metrics;
     size_t length;     /* of the line */
     json_t *tree;      /* all of it, where it was wanted or there from the start */
-    json_t *asked;     /* the metrics asked for, by name */
     const char *wrong; /* the place of the first damage, or NULL */
     char line[];       /* with a NUL behind it, which ends every scan */
 };
@@ -183,7 +183,7 @@ static struct member *object_damaged(struct object *object, const char *at, cons
 static bool member_end(struct member *member, const char **wrong)
 {
     const char *end = member->length ? NULL : skip_value(member->value);
-    if (end > member->value)
+    if (end && end > member->value)
         member->length = (size_t)(end - member->value);
     if (!member->length && !*wrong)
         *wrong = member->value;
@@ -315,14 +315,15 @@ static bool metric_read(const char *at, struct metric *out)
     at += length;
     if (!read_number(&at, "\",\"value\":", &value) || !read_number(&at, ",\"low\":", &low) ||
         !read_number(&at, ",\"high\":", &high) || !read_number(&at, ",\"n\":", &n) || *at != '}' ||
-        !(n >= 0 && n < 0x1p53) || !unit_parse(symbol, &unit, NULL))
+        !(n >= 0 && n < 0x1p53) || n != rint(n) || !unit_parse(symbol, &unit, NULL))
         return false;
     out->dimension = unit.dimension;
     out->value = value * unit.scale;
     out->low = low * unit.scale;
     out->high = high * unit.scale;
     out->n = (size_t)n;
-    return out->low <= out->value && out->value <= out->high;
+    return isfinite(out->low) && isfinite(out->high) && out->low <= out->value &&
+           out->value <= out->high;
 }
 
 bool lazy_has_metric(struct lazy *record, const char *name)

@@ -305,7 +305,9 @@ void metric_from_json(const json_t *metrics, const char *name, struct metric *ou
     out->value = json_number_value(value) * unit.scale;
     out->low = json_number(json, "low", json_number_value(value)) * unit.scale;
     out->high = json_number(json, "high", json_number_value(value)) * unit.scale;
-    if (!(out->low <= out->value && out->value <= out->high))
+    if (!(isfinite(out->value) && isfinite(out->low) && isfinite(out->high)))
+        out->absent = "its record is damaged: it is too large for a number";
+    else if (!(out->low <= out->value && out->value <= out->high))
         out->absent = "its record is damaged: it lies outside its interval";
     int64_t n = json_whole(json, "n", 0);
     out->n = n > 0 ? (size_t)n : 0;

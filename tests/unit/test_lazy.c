@@ -87,6 +87,8 @@ static const char case_line[] =
     "\"rate\":{\"unit\":\"B/s\",\"absent\":\"no \\\"payload\\\"\"},"
     "\"count\":{\"unit\":\"1\",\"value\":3,\"low\":3,\"high\":3,\"n\":0},"
     "\"wrong\":{\"unit\":\"s\",\"value\":3,\"low\":4,\"high\":5,\"n\":9},"
+    "\"part\":{\"unit\":\"1\",\"value\":3,\"low\":3,\"high\":3,\"n\":1.5},"
+    "\"huge\":{\"unit\":\"GiB\",\"value\":1e308,\"low\":1e308,\"high\":1e308,\"n\":2},"
     "\"odd\":{\"unit\":\"furlong\",\"value\":3}},\"seal\":\"0123456789abcdef\"}";
 
 static struct lazy *make(void)
@@ -100,7 +102,8 @@ static struct lazy *make(void)
 static void metrics_are_those_of_the_tree(void **state)
 {
     (void)state;
-    static const char *const names[] = {"wrong", "time", "rate", "count", "odd", "none", "time"};
+    static const char *const names[] = {"wrong", "time", "rate", "count", "part",
+                                        "huge",  "odd",  "none", "time"};
     struct assay_error error = {0};
     struct lazy *record = make(), *whole = make();
     json_t *tree = lazy_tree(whole);
@@ -118,7 +121,9 @@ static void metrics_are_those_of_the_tree(void **state)
         assert_true(lazy.value == parsed.value && lazy.low == parsed.low);
         assert_true(lazy.high == parsed.high && lazy.n == parsed.n);
     }
-    struct metric time, rate;
+    struct metric time, rate, huge;
+    lazy_metric(record, "huge", &huge);
+    assert_string_equal(huge.absent, "its record is damaged: it is too large for a number");
     lazy_metric(record, "time", &time);
     assert_true(time.value == 0.0015 && time.low == 0.001 && time.high == 2 && time.n == 7);
     assert_int_equal(time.dimension.seconds, 1);

@@ -10,6 +10,7 @@
 #include "vulkan/shader.h"
 
 struct session_device {
+    struct session_device *next;
     size_t index; /* in the inventory */
     enum vulkan_queue_choice queues;
     struct assay_device *device; /* kept open until the worker ends */
@@ -33,11 +34,10 @@ struct session {
     struct vulkan_instance *instance;
     struct assay_error no_instance; /* why there is none, once that is known */
     json_t *inventory;
-    struct session_device *devices;
-    size_t device_count;
-    struct text line; /* an answer; reused */
-    bool lost;        /* the device cannot be used any more; the process has to end */
-    bool ended;       /* after `quit`, or when the device cannot be used any more */
+    struct session_device *devices; /* the last opened first; each stays where it is */
+    struct text line;               /* an answer; reused */
+    bool lost;                      /* the device cannot be used any more; the process has to end */
+    bool ended;                     /* after `quit`, or when the device cannot be used any more */
 };
 
 /* Adds the plugin's workloads to the registry unless they are there. Errors name the file. */

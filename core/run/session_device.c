@@ -57,31 +57,32 @@ struct session_device *session_open_device(struct session *session, const char *
     if (!session_open_vulkan(session, error) ||
         !vulkan_select(session->inventory, selector, &index, error))
         return NULL;
-    for (size_t i = 0; i < session->device_count; i++)
-        if (session->devices[i].index == index && session->devices[i].queues == queues)
-            return &session->devices[i];
-    struct session_device *devices = realloc(session->devices,
-                                             (session->device_count + 1) * sizeof(*devices));
-    if (!devices) {
+    for (struct session_device *entry = session->devices; entry; entry = entry->next)
+        if (entry->index == index && entry->queues == queues)
+            return entry;
+    struct session_device *entry = malloc(sizeof(*entry));
+    if (!entry) {
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a device");
         return NULL;
     }
-    session->devices = devices;
-    struct session_device *entry = &devices[session->device_count];
-    *entry = (struct session_device){.index = index, .queues = queues};
-    if (!device_open(session, entry, error))
+    *entry = (struct session_device){.next = session->devices, .index = index, .queues = queues};
+    if (!device_open(session, entry, error)) {
+        free(entry);
         return NULL;
-    session->device_count++;
+    }
+    session->devices = entry;
     return entry;
 }
 
 void session_close_devices(struct session *session)
 {
-    for (size_t i = 0; i < session->device_count; i++) {
-        text_free(&session->devices[i].record);
-        device_destroy(&session->devices[i].device);
+    while (session->devices) {
+        struct session_device *entry = session->devices;
+        session->devices = entry->next;
+        text_free(&entry->record);
+        device_destroy(&entry->device);
+        free(entry);
     }
-    free(session->devices);
     json_decref(session->inventory);
     vulkan_instance_destroy(&session->instance);
 }

@@ -250,6 +250,8 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
     samples_add_series(&member->samples, &member->serial, &result->samples);
     sampler_add_record(sampler, series, member->clock->name, &drift, &result->sampling);
     sampler_notes(sampler, series, &drift, note_add, result);
+    if (member->request->note)
+        note_add(result, member->request->note);
     for (unsigned i = 0; i < member->serial.count; i++)
         add_stage(member, i);
     text_add_char(&result->stages, ']');

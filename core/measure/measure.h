@@ -28,6 +28,7 @@ struct measure_request {
     const struct shader_search *search;
     uint64_t seed; /* of the case */
     struct measure_budget budget;
+    const char *note; /* one more of the result's, or NULL */
 };
 
 /* What a case gave. The texts are JSON, shaped as docs/journal.md says; an empty one has nothing to

@@ -470,6 +470,7 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
             .device = job->device ? job->device->device : NULL,
             .search = &job->search,
             .seed = (uint64_t)json_whole(job->request, "case_seed", 0),
+            .note = job->device ? vulkan_instance_unwatched(session->instance) : NULL,
         };
     }
     batch->measure_count = group.count;

@@ -3,6 +3,7 @@
 #include "vulkan/messages.h"
 #include "vulkan/physical.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct vulkan_instance {
     VkDebugUtilsMessengerEXT messenger;
     struct messages *messages; /* NULL without validation */
     bool debug_utils, leak;
+    char unwatched[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE * 3 + 128];
     struct vulkan_physical *physicals;
     size_t count;
 };
@@ -145,8 +147,8 @@ static bool list_physicals(struct vulkan_instance *instance, struct assay_error 
     return ok;
 }
 
-struct vulkan_instance *vulkan_instance_create(const struct vulkan_instance_params *params,
-                                               struct assay_error *error)
+static struct vulkan_instance *create(const struct vulkan_instance_params *params,
+                                      struct assay_error *error)
 {
     if (volkInitialize() != VK_SUCCESS) {
         assay_fail(error, ASSAY_NO_DEVICE, NO_LOADER);
@@ -182,6 +184,39 @@ struct vulkan_instance *vulkan_instance_create(const struct vulkan_instance_para
 fail:
     vulkan_instance_destroy(&instance);
     return NULL;
+}
+
+/* One that would serve, but whose shaders the layer cannot watch; NULL: there is none. */
+static const struct vulkan_physical *find_unwatchable(const struct vulkan_instance *instance)
+{
+    for (size_t i = 0; i < instance->count; i++)
+        if (!instance->physicals[i].unusable && instance->physicals[i].unwatchable)
+            return &instance->physicals[i];
+    return NULL;
+}
+
+struct vulkan_instance *vulkan_instance_create(const struct vulkan_instance_params *params,
+                                               struct assay_error *error)
+{
+    struct vulkan_instance *instance = create(params, error);
+    const struct vulkan_physical *blind = instance && params->bounds ? find_unwatchable(instance)
+                                                                     : NULL;
+    if (!blind)
+        return instance;
+    char unwatched[sizeof(instance->unwatched)];
+    snprintf(unwatched, sizeof(unwatched), "shaders' accesses are not watched: %s on %s",
+             blind->unwatchable, blind->name);
+    const struct vulkan_instance_params without = {.validate = params->validate};
+    vulkan_instance_destroy(&instance);
+    instance = create(&without, error);
+    if (instance)
+        memcpy(instance->unwatched, unwatched, sizeof(unwatched));
+    return instance;
+}
+
+const char *vulkan_instance_unwatched(const struct vulkan_instance *instance)
+{
+    return instance->unwatched[0] ? instance->unwatched : NULL;
 }
 
 void vulkan_instance_destroy(struct vulkan_instance **instance)

@@ -41,13 +41,15 @@ struct vulkan_physical {
     VkQueueFamilyProperties *queue_families;
     uint32_t extension_count;
     VkExtensionProperties *extensions;
-    const char *unusable; /* why it cannot serve ("Vulkan 1.1, 1.2 is the floor"), or NULL */
+    const char *unusable;    /* why it cannot serve ("Vulkan 1.1, 1.2 is the floor"), or NULL */
+    const char *unwatchable; /* why the layer cannot watch what its shaders access, or NULL */
 };
 
 struct vulkan_instance_params {
     bool validate; /* validation layer with synchronisation validation; its absence is ASSAY_INVALID
                       and says what to install */
-    bool bounds;   /* with `validate`: the layer watches what shaders access, too; slow */
+    bool bounds;   /* with `validate`: the layer watches what shaders access, too; slow. It is not
+                      asked to where a device cannot: it would complain at each case */
 };
 
 struct vulkan_instance;
@@ -56,6 +58,8 @@ struct vulkan_instance;
 struct vulkan_instance *vulkan_instance_create(const struct vulkan_instance_params *params,
                                                struct assay_error *error);
 void vulkan_instance_destroy(struct vulkan_instance **instance);
+/* "shaders' accesses are not watched: ...", where `bounds` was asked for in vain; else NULL. */
+const char *vulkan_instance_unwatched(const struct vulkan_instance *instance);
 VkInstance vulkan_instance_handle(const struct vulkan_instance *instance);
 bool vulkan_instance_has_debug_utils(const struct vulkan_instance *instance);
 size_t vulkan_physical_count(const struct vulkan_instance *instance);

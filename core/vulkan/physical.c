@@ -201,6 +201,15 @@ static bool keep_basic(struct vulkan_physical *physical, struct assay_error *err
     return keep(physical, &queried, error);
 }
 
+const char *physical_unwatchable(const VkPhysicalDeviceFeatures *features)
+{
+    if (!features->fragmentStoresAndAtomics)
+        return "fragmentStoresAndAtomics is not supported";
+    return features->vertexPipelineStoresAndAtomics
+               ? NULL
+               : "vertexPipelineStoresAndAtomics is not supported";
+}
+
 bool physical_fill(struct vulkan_physical *physical, VkPhysicalDevice handle,
                    struct assay_error *error)
 {
@@ -219,6 +228,9 @@ bool physical_fill(struct vulkan_physical *physical, VkPhysicalDevice handle,
         return false;
     if (api < VK_API_VERSION_1_2)
         physical->unusable = "its driver is of Vulkan 1.1, 1.2 is the floor";
+    VkPhysicalDeviceFeatures features;
+    vkGetPhysicalDeviceFeatures(handle, &features);
+    physical->unwatchable = physical_unwatchable(&features);
     return true;
 }
 

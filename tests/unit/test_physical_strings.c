@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vulkan/instance.h"
+#include "vulkan/physical.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,6 +68,19 @@ static void labels(void **state)
     assert_string_equal(vulkan_class_name(VULKAN_CLASS_CPU), "cpu");
 }
 
+static void what_watching_needs(void **state)
+{
+    (void)state;
+    VkPhysicalDeviceFeatures features = {.fragmentStoresAndAtomics = VK_TRUE};
+    assert_string_equal(physical_unwatchable(&features),
+                        "vertexPipelineStoresAndAtomics is not supported");
+    features.vertexPipelineStoresAndAtomics = VK_TRUE;
+    assert_null(physical_unwatchable(&features));
+    features.fragmentStoresAndAtomics = VK_FALSE;
+    assert_string_equal(physical_unwatchable(&features),
+                        "fragmentStoresAndAtomics is not supported");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +88,7 @@ int main(void)
         cmocka_unit_test(hostile),
         cmocka_unit_test(no_end),
         cmocka_unit_test(labels),
+        cmocka_unit_test(what_watching_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

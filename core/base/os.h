@@ -17,6 +17,9 @@ bool os_file_write_atomic(const char *path, const void *data, size_t count,
 /* All of it, EINTR and short writes handled; sets errno on failure. */
 bool os_write_all(int fd, const void *data, size_t count);
 bool os_make_directories(const char *path, struct assay_error *error);
+/* A new directory in $TMPDIR (/tmp), its path into the empty `directory`; empty still on failure.
+ */
+bool os_make_temporary(struct text *directory, struct assay_error *error);
 bool os_is_file(const char *path);
 bool os_is_directory(const char *path);
 /* "dir/name"; name unchanged when it is absolute or dir empty. */

@@ -116,6 +116,20 @@ bool os_file_write_atomic(const char *path, const void *data, size_t count,
     return good;
 }
 
+bool os_make_temporary(struct text *directory, struct assay_error *error)
+{
+    const char *named = getenv("TMPDIR"), *parent = named && *named ? named : "/tmp";
+    os_path_join(directory, parent, "assay-XXXXXX");
+    if (directory->failed)
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a path");
+    else if (mkdtemp(directory->data))
+        return true;
+    else
+        path_error(error, errno, "make a temporary directory in", parent);
+    text_free(directory);
+    return false;
+}
+
 bool os_make_directories(const char *path, struct assay_error *error)
 {
     struct text part = {0};

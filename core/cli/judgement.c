@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 #include "cli/failure.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 
 /* A journal for this judgement alone, where the real one must not change. */
 struct scratch {
-    char directory[4096];
+    struct text directory;
     struct text path;
     struct journal_writer *writer;
 };
@@ -24,23 +23,18 @@ static void scratch_close(struct scratch *scratch)
     journal_writer_destroy(&scratch->writer);
     if (scratch->path.length)
         unlink(text_string(&scratch->path));
-    if (scratch->directory[0])
-        rmdir(scratch->directory);
+    if (scratch->directory.length)
+        rmdir(text_string(&scratch->directory));
+    text_free(&scratch->directory);
     text_free(&scratch->path);
 }
 
 static bool scratch_open(struct scratch *scratch, const json_t *run, struct assay_error *error)
 {
-    const char *parent = getenv("TMPDIR");
     *scratch = (struct scratch){0};
-    snprintf(scratch->directory, sizeof(scratch->directory), "%s/assay-XXXXXX",
-             parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(scratch->directory)) {
-        error_fail_errno(error, "%s: cannot make a directory for the verdicts", scratch->directory);
-        scratch->directory[0] = '\0';
+    if (!os_make_temporary(&scratch->directory, error))
         return false;
-    }
-    os_path_join(&scratch->path, scratch->directory, "verdicts.jsonl");
+    os_path_join(&scratch->path, text_string(&scratch->directory), "verdicts.jsonl");
     scratch->writer = journal_create(text_string(&scratch->path), error);
     if (scratch->writer && journal_append_json(scratch->writer, run, error))
         return true;

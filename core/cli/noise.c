@@ -11,7 +11,6 @@
 #include "result/journal.h"
 #include "stats/noise.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,8 +51,7 @@ struct job {
     struct session session;
     struct plan *plan;
     json_t *found;
-    char directory[64];
-    struct text path;
+    struct text directory, path; /* of the journal; empty: not made yet */
     struct journal_reader *reader;
     struct figures figures;
     json_t *device; /* of the first record */
@@ -191,16 +189,9 @@ static bool choose_device(struct job *job, struct assay_error *error)
 /* Records go through a journal, as those of every run, but one that does not stay. */
 static bool measure(struct job *job, struct assay_error *error)
 {
-    const char *parent = getenv("TMPDIR");
-    int length = snprintf(job->directory, sizeof(job->directory), "%s/assay-XXXXXX",
-                          parent && *parent ? parent : "/tmp");
-    if (length < 0 || (size_t)length >= sizeof(job->directory) || !mkdtemp(job->directory)) {
-        error_fail_errno(error, "cannot make a directory for the samples in %s",
-                         parent && *parent ? parent : "/tmp");
-        job->directory[0] = '\0';
+    if (!os_make_temporary(&job->directory, error))
         return false;
-    }
-    os_path_join(&job->path, job->directory, "journal.jsonl");
+    os_path_join(&job->path, text_string(&job->directory), "journal.jsonl");
     struct journal_writer *writer = journal_create(text_string(&job->path), error);
     json_t *run = json_pack("{s:s, s:i}", "kind", "run", "format", JOURNAL_FORMAT);
     struct supervisor_events events = {0};
@@ -428,8 +419,9 @@ static void clean(struct job *job)
     journal_reader_destroy(&job->reader);
     if (job->path.length)
         unlink(text_string(&job->path));
-    if (job->directory[0])
-        rmdir(job->directory);
+    if (job->directory.length)
+        rmdir(text_string(&job->directory));
+    text_free(&job->directory);
     text_free(&job->path);
     json_decref(job->device);
     json_decref(job->found);

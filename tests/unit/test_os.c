@@ -115,6 +115,26 @@ static void directories(void **state)
     assert_false(os_make_directories("", NULL));
 }
 
+static void temporary(void **state)
+{
+    (void)state;
+    struct assay_error error = {0};
+    struct text made = {0};
+    static const char deep[] = "a-place-with-a-long-name/whose-path-has-more-than-64-characters";
+    assert_true(os_make_directories(in_folder(deep), &error));
+    assert_int_equal(setenv("TMPDIR", in_folder(deep), 1), 0);
+    assert_true(os_make_temporary(&made, &error));
+    assert_int_equal(strncmp(text_string(&made), in_folder(deep), strlen(in_folder(deep))), 0);
+    assert_true(os_is_directory(text_string(&made)));
+    text_free(&made);
+    assert_int_equal(setenv("TMPDIR", "/nonexistent", 1), 0);
+    assert_false(os_make_temporary(&made, &error));
+    assert_string_equal(error.text, "cannot make a temporary directory in /nonexistent: No such "
+                                    "file or directory");
+    assert_int_equal(made.length, 0);
+    assert_int_equal(unsetenv("TMPDIR"), 0);
+}
+
 static void path_is(void (*part)(struct text *, const char *), const char *path, const char *wanted)
 {
     struct text text = {0};
@@ -391,6 +411,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(files, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(bad_files, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(directories, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(temporary, make_folder, drop_folder),
         cmocka_unit_test(paths),
         cmocka_unit_test(endings),
         cmocka_unit_test_setup_teardown(talks, make_folder, drop_folder),

@@ -10,6 +10,24 @@
 #include <string.h>
 #include <strings.h>
 
+size_t option_bytes(enum assay_option_kind kind)
+{
+    switch (kind) {
+    case ASSAY_OPTION_INTEGER:
+        return sizeof(int64_t);
+    case ASSAY_OPTION_REAL:
+        return sizeof(double);
+    case ASSAY_OPTION_BOOLEAN:
+        return sizeof(bool);
+    case ASSAY_OPTION_CHOICE:
+        return sizeof(int);
+    case ASSAY_OPTION_TEXT:
+    case ASSAY_OPTION_SOURCE:
+        return sizeof(const char *);
+    }
+    return 0;
+}
+
 size_t option_count(const struct assay_option *const *options)
 {
     size_t count = 0;

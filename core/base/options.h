@@ -22,6 +22,8 @@ struct option_value {
     } as;
 };
 
+/* Of the member of a params struct that holds one; 0: no such kind. */
+size_t option_bytes(enum assay_option_kind kind);
 size_t option_count(const struct assay_option *const *options);
 /* Index of the option, or -1. */
 int option_find(const struct assay_option *const *options, const char *name);

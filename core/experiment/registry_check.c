@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "experiment/registry_check.h"
 
+#include "base/options.h"
 #include "experiment/catalog.h"
 
 #include <string.h>
@@ -76,24 +77,6 @@ bool registry_check_plugin(const struct assay_plugin *plugin, struct assay_error
     if (!plugin->workloads)
         return refuse(&place, "it has no table of workloads");
     return true;
-}
-
-static size_t option_bytes(enum assay_option_kind kind)
-{
-    switch (kind) {
-    case ASSAY_OPTION_INTEGER:
-        return sizeof(int64_t);
-    case ASSAY_OPTION_REAL:
-        return sizeof(double);
-    case ASSAY_OPTION_BOOLEAN:
-        return sizeof(bool);
-    case ASSAY_OPTION_CHOICE:
-        return sizeof(int);
-    case ASSAY_OPTION_TEXT:
-    case ASSAY_OPTION_SOURCE:
-        return sizeof(const char *);
-    }
-    return 0;
 }
 
 static bool check_option(struct place place, const struct assay_option *option)

@@ -25,7 +25,7 @@ struct table {
     struct grid grid;
     char *experiment;
     struct text last, now; /* what cases that are not shown have in common: of the last, of this */
-    struct text output; /* what its cases printed */
+    struct text output;    /* what its cases printed */
 };
 
 bool table_no_memory(struct assay_error *error);

@@ -3,6 +3,7 @@
 #include "script/workload.h"
 
 #include "base/json.h"
+#include "base/options.h"
 
 #include <float.h>
 #include <math.h>
@@ -165,24 +166,6 @@ static void range_read(lua_State *L, struct assay_option *option, int row, const
     }
 }
 
-static size_t value_bytes(enum assay_option_kind kind)
-{
-    switch (kind) {
-    case ASSAY_OPTION_INTEGER:
-        return sizeof(int64_t);
-    case ASSAY_OPTION_REAL:
-        return sizeof(double);
-    case ASSAY_OPTION_BOOLEAN:
-        return sizeof(bool);
-    case ASSAY_OPTION_CHOICE:
-        return sizeof(int);
-    case ASSAY_OPTION_TEXT:
-    case ASSAY_OPTION_SOURCE:
-        break;
-    }
-    return sizeof(const char *);
-}
-
 /* The row on top. */
 static struct assay_option *row_read(lua_State *L, size_t number, size_t *bytes)
 {
@@ -215,7 +198,7 @@ static struct assay_option *row_read(lua_State *L, size_t number, size_t *bytes)
     if (lua_getfield(L, row, "items") != LUA_TNIL && lua_toboolean(L, -1))
         option->flags = ASSAY_OPTION_ITEMS;
     lua_settop(L, row);
-    size_t size = value_bytes(option->kind);
+    size_t size = option_bytes(option->kind);
     *bytes = (*bytes + size - 1) / size * size;
     option->offset = *bytes;
     *bytes += size;

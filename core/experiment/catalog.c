@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/options.h"
+#include "experiment/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,8 @@ static bool workload_read(struct catalog *catalog, struct catalog_workload *work
     workload->model = json_flag(json, "model", false);
     if (!workload->name)
         return assay_fail(error, ASSAY_SYSTEM, "a workload description has no name");
+    if (!workload_definition(json, &workload->definition))
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the workload descriptions");
     workload->options = option_table_from_json(json_object_get(json, "options"), catalog->arena,
                                                error);
     if (!workload->options) {

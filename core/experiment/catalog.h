@@ -7,6 +7,7 @@
 #include <assay/option.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/units.h"
 
 #include <jansson.h>
@@ -29,7 +30,8 @@ struct catalog_workload {
     size_t stage_count;
     const struct catalog_metric *extras; /* the workload's own metrics */
     size_t extra_count;
-    json_t *json; /* as described; borrowed */
+    json_t *json;              /* as described; borrowed */
+    struct hash128 definition; /* workload_definition */
 };
 
 struct catalog;

@@ -114,9 +114,10 @@ bool plan_select_id(struct plan *plan, const char *prefix, struct assay_error *e
 size_t plan_select_glob(struct plan *plan, const char *pattern);
 size_t plan_selected_count(const struct plan *plan);
 /* A case as the worker gets it: {"ask":"case", "experiment", "script", "line", "id", "workload",
- * "version", "set": {...}, "device", "schedule": {"name":"serial","queues"?}, "replica", "seed",
- * "case_seed", "pair": null or {"axis","group","cases"}, "quick", "measure": {...}}, defaults
- * filled in; --quick divides the budget by ten. NULL when out of memory. New reference. */
+ * "version", "definition", "set": {...}, "device", "schedule": {"name":"serial","queues"?},
+ * "replica", "seed", "case_seed", "pair": null or {"axis","group","cases"}, "quick", "measure":
+ * {...}}, defaults filled in; --quick divides the budget by ten. NULL when out of memory. New
+ * reference. */
 json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick);
 /* What is asked of the worker for a group: the request of its only case with "looks", or
  * {"ask":"group","axis","group","cases":[...],"looks","order_seed"}. */

@@ -198,6 +198,40 @@ static json_t *describe_metrics(const struct assay_workload *workload)
     return array;
 }
 
+static json_t *describe(const struct entry *entry)
+{
+    const struct assay_workload *workload = entry->workload;
+    return json_pack("{s:s, s:s, s:s, s:s, s:s*, s:b, s:o, s:o, s:o}", "name", workload->name,
+                     "version", workload->version, "summary", workload->summary, "plugin",
+                     entry->plugin->name, "file", entry->file, "model",
+                     (int)workload_is_model(workload), "options",
+                     option_table_to_json(workload->options), "stages", describe_stages(workload),
+                     "metrics", describe_metrics(workload));
+}
+
+bool workload_definition(const json_t *described, struct hash128 *hash)
+{
+    json_t *parts = json_pack("[O?, O?, O?]", json_object_get(described, "options"),
+                              json_object_get(described, "stages"),
+                              json_object_get(described, "metrics"));
+    char *text = parts ? json_dumps(parts, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (text)
+        *hash = hash_bytes(text, strlen(text));
+    free(text);
+    json_decref(parts);
+    return text != NULL;
+}
+
+bool registry_definition(const struct assay_workload *workload, struct hash128 *hash)
+{
+    json_t *described = json_pack("{s:o, s:o, s:o}", "options",
+                                  option_table_to_json(workload->options), "stages",
+                                  describe_stages(workload), "metrics", describe_metrics(workload));
+    bool good = described && workload_definition(described, hash);
+    json_decref(described);
+    return good;
+}
+
 static bool same_file(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -208,16 +242,9 @@ json_t *registry_describe(const struct registry *registry, const char *file)
     json_t *array = json_array();
     size_t count = 0;
     for (size_t i = 0; i < registry->count; i++) {
-        const struct assay_workload *workload = registry->entries[i].workload;
         if (!same_file(registry->entries[i].file, file))
             continue;
-        json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:b, s:o, s:o, s:o}", "name",
-                                 workload->name, "version", workload->version, "summary",
-                                 workload->summary, "plugin", registry->entries[i].plugin->name,
-                                 "file", file, "model", (int)workload_is_model(workload), "options",
-                                 option_table_to_json(workload->options), "stages",
-                                 describe_stages(workload), "metrics", describe_metrics(workload));
-        json_array_append_new(array, item);
+        json_array_append_new(array, describe(&registry->entries[i]));
         count++;
     }
     if (json_array_size(array) != count) {

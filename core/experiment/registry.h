@@ -7,6 +7,7 @@
 #include <assay/plugin.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 #include <jansson.h>
 
@@ -46,5 +47,9 @@ bool workload_is_model(const struct assay_workload *workload);
  * [{name, kind, help}] (rows of one name and complementary `present` are one), metrics: [{name,
  * unit, help}]}. New reference; NULL when out of memory or a text is not UTF-8. */
 json_t *registry_describe(const struct registry *registry, const char *file);
+/* A hash of the options, stages and metrics in such a description, by which planner and worker know
+ * that they mean the same. False when out of memory. */
+bool workload_definition(const json_t *described, struct hash128 *hash);
+bool registry_definition(const struct assay_workload *workload, struct hash128 *hash);
 
 #endif

@@ -172,6 +172,27 @@ static bool job_search(struct job *job, const struct session *session, struct ar
     return true;
 }
 
+/* A worker reads plugin and script once more, and later than the one that the plan was made by. */
+static bool job_check_definition(const struct job *job, const char *plugin,
+                                 struct assay_error *error)
+{
+    struct hash128 planned, here;
+    const char *hex = json_text(job->request, "definition", NULL);
+    if (!hex)
+        return true;
+    if (!registry_definition(job->workload, &here))
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a workload's description");
+    if (hash_from_hex(hex, &planned) && memcmp(&planned, &here, sizeof(here)) == 0)
+        return true;
+    return assay_fail(
+        error, ASSAY_SCRIPT,
+        "workload '%s' has other parameters, stages or metrics here in the worker than "
+        "when the run was planned; %s",
+        job->workload->name,
+        plugin ? "did its plugin change meanwhile?"
+               : "a script has to define the same each time it is executed");
+}
+
 static bool job_find(struct job *job, struct session *session, struct assay_error *error)
 {
     const char *name = json_text(job->request, "workload", "");
@@ -186,13 +207,18 @@ static bool job_find(struct job *job, struct session *session, struct assay_erro
         *error = session->script_error;
         return false;
     }
+    if (!job->workload && session->script_registry)
+        return assay_fail(error, ASSAY_SCRIPT,
+                          "the script defined no workload '%s' when the worker executed it; it has "
+                          "to define the same each time",
+                          name);
     if (!job->workload)
         return assay_fail(error, ASSAY_INVALID, "the worker has no workload '%s'", name);
     if (*version && strcmp(version, job->workload->version) != 0)
         return assay_fail(error, ASSAY_INVALID,
                           "version %s of workload '%s' is wanted, the worker has version %s",
                           version, name, job->workload->version);
-    return true;
+    return job_check_definition(job, plugin, error);
 }
 
 /* False: the validation layers said something; they do not say of which case. */

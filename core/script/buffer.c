@@ -67,7 +67,7 @@ int script_buffer_new(lua_State *L)
         script_fail(L, "device:buffer: a table such as { bytes = \"1 MiB\" } is wanted, not a %s",
                     luaL_typename(L, 2));
     script_check_fields(L, 2, "device:buffer", fields, sizeof(fields) / sizeof(fields[0]));
-    struct assay_slot *slot = script_device_slot(L, device, "device:buffer");
+    struct assay_slot *slot = script_device_maker(L, device, "device:buffer");
     lua_getfield(L, 2, "bytes");
     params.bytes = script_bytes_of(L, -1, "device:buffer bytes", 1);
     lua_pop(L, 1);

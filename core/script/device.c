@@ -17,6 +17,7 @@ struct script_device {
     const struct assay_device *device;
     struct assay_slot *slot;
     atomic_bool closed;
+    atomic_bool settled; /* nothing is made any more: a host stage would do so in each batch */
 };
 
 struct script_device *script_device_open(const struct assay_device *device, struct assay_slot *slot,
@@ -31,6 +32,12 @@ struct script_device *script_device_open(const struct assay_device *device, stru
     made->device = device;
     made->slot = slot;
     return made;
+}
+
+void script_device_settle(struct script_device *device)
+{
+    if (device)
+        atomic_store(&device->settled, true);
 }
 
 static void drop(struct script_device **device)
@@ -144,6 +151,14 @@ struct assay_slot *script_device_slot(lua_State *L, struct script_device *device
     if (!device->slot)
         script_fail(L, "%s: there are no buffers and kernels here; make them in `slot`", what);
     return device->slot;
+}
+
+struct assay_slot *script_device_maker(lua_State *L, struct script_device *device, const char *what)
+{
+    if (atomic_load(&device->settled))
+        script_fail(L, "%s: buffers and kernels are made in `slot` alone, before batches run",
+                    what);
+    return script_device_slot(L, device, what);
 }
 
 static const struct {

@@ -31,11 +31,16 @@ struct script_device *script_device_open(const struct assay_device *device, stru
  * in Lua raise from now on. NULL is allowed. */
 void script_device_close(struct script_device **device);
 void script_device_push(lua_State *L, struct script_device *device);
+/* From now on script_device_maker raises: `slot` has run. NULL is allowed. */
+void script_device_settle(struct script_device *device);
 /* Names the buffers among a table's members (the table that `slot` filled) that have no name after
  * their keys: for messages. Does not raise. */
 void script_device_name_members(lua_State *L, int table);
 /* The slot; raises where the device is closed or has none. `what` is for the message. */
 struct assay_slot *script_device_slot(lua_State *L, struct script_device *device, const char *what);
+/* The same, to make something in it: raises once the device is settled, too. */
+struct assay_slot *script_device_maker(lua_State *L, struct script_device *device,
+                                       const char *what);
 
 /* A device, buffer or kernel in Lua. */
 struct script_object {

@@ -158,7 +158,7 @@ int script_kernel_new(lua_State *L)
         script_fail(L, "device:kernel: a table such as { \"saxpy.comp\" } is wanted, not a %s",
                     luaL_typename(L, 2));
     script_check_fields(L, 2, "device:kernel", fields, sizeof(fields) / sizeof(fields[0]));
-    struct assay_slot *slot = script_device_slot(L, device, "device:kernel");
+    struct assay_slot *slot = script_device_maker(L, device, "device:kernel");
     lua_geti(L, 2, 1);
     params.source = text_field(L, "device:kernel", "the name of a GLSL or SPIR-V file");
     lua_getfield(L, 2, "text");

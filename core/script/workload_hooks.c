@@ -289,6 +289,7 @@ static int create_enter(lua_State *L)
     }
     lua_rawgeti(L, LUA_REGISTRYINDEX, slot->s);
     script_device_name_members(L, lua_gettop(L));
+    script_device_settle(slot->device);
     return 0;
 }
 

@@ -212,7 +212,7 @@ static void requests_hold_what_the_worker_needs(void **state)
     struct plan *plan = ((struct fixture *)*state)->plan;
     struct assay_error error = {0};
     struct text text = {0};
-    char hex[HASH_HEX_BYTES], wanted[1024];
+    char hex[HASH_HEX_BYTES], definition[HASH_HEX_BYTES], wanted[1024];
     struct plan_experiment experiment = {.name = "x",
                                          .script = "a.lua",
                                          .line = 3,
@@ -221,17 +221,19 @@ static void requests_hold_what_the_worker_needs(void **state)
     add_bytes(plan, 4096);
     plan->device = "gpu";
     hash_hex(&plan->cases[0].id, hex);
+    hash_hex(&catalog_at(plan->catalog, 0)->definition, definition);
     json_t *request = plan_case_request(plan, &plan->cases[0], true);
     assert_true(json_add_line(&text, request, true, &error));
     snprintf(wanted, sizeof(wanted),
-             "{\"ask\":\"case\",\"case_seed\":%lld,\"device\":\"gpu\",\"experiment\":\"x\",\"id\":"
+             "{\"ask\":\"case\",\"case_seed\":%lld,\"definition\":\"%s\",\"device\":\"gpu\","
+             "\"experiment\":\"x\",\"id\":"
              "\"%s\",\"line\":3,\"measure\":{\"budget_ns\":50000000,\"max_samples\":10000,"
              "\"min_samples\":8,\"target\":0.02},\"pair\":null,\"quick\":true,\"replica\":0,"
              "\"schedule\":{"
              "\"name\":\"serial\"},\"script\":\"a.lua\",\"seed\":7,\"set\":{\"bytes\":4096},"
              "\"version\":\"1\",\"workload\":\"copy\"}",
-             (long long)plan->cases[0].seed, hex);
-    assert_int_equal(json_object_size(request), 16);
+             (long long)plan->cases[0].seed, definition, hex);
+    assert_int_equal(json_object_size(request), 17);
     json_t *parsed = json_read(wanted, strlen(wanted), "wanted", &error);
     assert_true(json_equal(parsed, request));
     json_decref(parsed);

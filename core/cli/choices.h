@@ -84,7 +84,7 @@ struct choices_output {
     {"baseline", 0, "JOURNAL", "more bounds: nothing may be slower than in this earlier run"},     \
     {"margin", 0, "SHARE", "how far a time may be from the baseline's and be the same (1%)"},      \
     {"noise", 0, "SHARE", "how much whole runs are known to differ on this machine; unless\n"      \
-                          "given, runs of under 64 samples count as 20% apart"}
+                          "given, runs of under 64 samples count as 20% apart or more"}
 /* clang-format on */
 
 void choices_output_init(struct choices_output *choices);

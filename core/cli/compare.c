@@ -80,7 +80,7 @@ static const struct arguments_option options[] = {
      "(the end-to-end time, and the rate or time of each stage)"},
     {"noise", 0, "SHARE",
      "how much whole runs are known to differ on this machine; unless given,\n"
-     "runs of under 64 samples count as 20% apart"},
+     "runs of under 64 samples count as 20% apart or more"},
     {"undecided", 0, "HOW", "'pass' or 'fail': what undecided comparisons count as"},
     {"json", 0, "[=FILE]",
      "a JSON report into FILE, or on the standard output in place of\n"

@@ -166,12 +166,25 @@ static void add_paths(struct text *out, const char *member, const struct text *p
     text_add_char(out, ']');
 }
 
+static void add_sources(const struct assay_slot *slot, struct text *out)
+{
+    text_add_char(out, '{');
+    add_paths(out, "read", &slot->trace.read);
+    text_add_char(out, ',');
+    add_paths(out, "absent", &slot->trace.absent);
+    text_add_char(out, '}');
+}
+
 static void add_resources(struct member *member)
 {
     text_clear(&member->result->memory);
     text_clear(&member->result->shaders);
     text_clear(&member->result->sources);
-    if (!member->slot || !member->slot->device)
+    if (!member->slot)
+        return;
+    if (member->slot->device || member->slot->files)
+        add_sources(member->slot, &member->result->sources);
+    if (!member->slot->device)
         return;
     uint64_t device_bytes, host_bytes;
     slot_memory(member->slot, &device_bytes, &host_bytes);
@@ -188,12 +201,6 @@ static void add_resources(struct member *member)
                   kernel->shader.from_cache ? "true" : "false");
     }
     text_add_char(out, ']');
-    out = &member->result->sources;
-    text_add_char(out, '{');
-    add_paths(out, "read", &member->slot->trace.read);
-    text_add_char(out, ',');
-    add_paths(out, "absent", &member->slot->trace.absent);
-    text_add_char(out, '}');
 }
 
 static bool add_clock_note(struct member *member, struct assay_error *error)
@@ -252,6 +259,9 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
     sampler_notes(sampler, series, &drift, note_add, result);
     if (member->request->note)
         note_add(result, member->request->note);
+    const struct text *own = &member->slot->notes;
+    for (size_t at = 0; at < own->length; at += strlen(own->data + at) + 1)
+        note_add(result, own->data + at);
     for (unsigned i = 0; i < member->serial.count; i++)
         add_stage(member, i);
     text_add_char(&result->stages, ']');

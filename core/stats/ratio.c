@@ -159,8 +159,10 @@ bool stats_ratio_unpaired(const double *values, size_t count, const double *refe
     out->interval = widened(estimate, down, up, between > RATIO_NO_SPREAD ? between : 0);
     answer(out, margin, doubt);
     if (is_short) {
+        double shorter = (double)(count < reference_count ? count : reference_count);
+        double spread = fmin(RATIO_SHORT_SPREAD * RATIO_SHORT / shorter, RATIO_SHORT_MOST);
         bool was_decided = out->answer != STATS_UNDECIDED;
-        out->interval = widened(estimate, down, up, RATIO_SHORT_SPREAD);
+        out->interval = widened(estimate, down, up, spread);
         answer(out, margin, doubt);
         if (was_decided && out->answer == STATS_UNDECIDED)
             out->doubt = STATS_SHORT;

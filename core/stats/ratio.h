@@ -6,10 +6,11 @@
 #include "base/error.h"
 #include "stats/quantile.h"
 
-#define RATIO_MARGIN 0.01 /* unless said */
-#define RATIO_SHORT 64u   /* samples: a run of fewer tells little of the machine */
-#define RATIO_SHORT_SPREAD 0.2
-#define RATIO_NO_SPREAD 1e-12 /* up to this: runs are known not to differ; 0: it is not known */
+#define RATIO_MARGIN 0.01      /* unless said */
+#define RATIO_SHORT 64u        /* samples: a run of fewer tells little of the machine */
+#define RATIO_SHORT_SPREAD 0.2 /* in the logarithm, of runs just under that */
+#define RATIO_SHORT_MOST 1.1   /* a factor of 3 */
+#define RATIO_NO_SPREAD 1e-12  /* up to this: runs are known not to differ; 0: it is not known */
 
 enum stats_answer {
     STATS_UNDECIDED,
@@ -60,7 +61,8 @@ bool stats_ratio_paired(const double *values, const double *reference, size_t co
  *   machine changes at the pace of the runs, and the answer is undecided whatever the interval;
  * - `between` is the relative spread of whole runs where it is known (`assay noise`), else 0; the
  *   interval is widened by it on both sides. Where it is not known, runs of under 64 samples saw
- *   too little of the machine for that, and are widened by 1/5.
+ *   too little of the machine for that, and are widened by 1/5, times 64 over the samples of the
+ *   shorter run, at most a factor of 3: all of a short run may lie in a neighbour's burst.
  * A machine that changes more slowly than the runs last can still mislead. For rates swap. */
 bool stats_ratio_unpaired(const double *values, size_t count, const double *reference,
                           size_t reference_count, double confidence, double margin, double between,

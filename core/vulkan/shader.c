@@ -26,18 +26,18 @@ bool shader_name_is_inside(const char *name)
     return true;
 }
 
-bool shader_find(const struct shader_search *search, const char *name, struct text *path,
-                 struct assay_error *error)
+bool shader_find(const struct shader_search *search, const char *what, const char *name,
+                 struct text *path, struct assay_error *error)
 {
     struct text looked = {0};
     const char *const *directory = search != NULL ? search->directories : NULL;
     if (name == NULL || name[0] == '\0')
-        return assay_fail(error, ASSAY_INVALID, "a kernel needs a file name or a text");
+        return assay_fail(error, ASSAY_INVALID, "a %s needs a name", what);
     if (!shader_name_is_inside(name))
         return assay_fail(error, ASSAY_SCRIPT,
-                          "kernel file '%s' leads out of the search path; name a file beside the "
-                          "script, below it or in shaders/",
-                          name);
+                          "%s '%s' leads out of the search path; name a file beside the script, "
+                          "below it or in shaders/",
+                          what, name);
     for (; directory != NULL && *directory != NULL; directory++) {
         text_clear(path);
         os_path_join(path, strcmp(*directory, ".") == 0 ? "" : *directory, name);
@@ -49,7 +49,7 @@ bool shader_find(const struct shader_search *search, const char *name, struct te
         }
         text_addf(&looked, "%s%s", looked.length > 0 ? ", " : "", *directory);
     }
-    assay_fail(error, ASSAY_SCRIPT, "kernel file '%s' was not found%s%s", name,
+    assay_fail(error, ASSAY_SCRIPT, "%s '%s' was not found%s%s", what, name,
                looked.length > 0 ? " in " : "", text_string(&looked));
     text_free(&looked);
     return false;
@@ -141,7 +141,7 @@ static bool load_file(const struct shader_params *params, struct shader *shader,
 {
     struct text path = {0}, source = {0};
     bool done = false;
-    if (!shader_find(params->search, params->source, &path, error))
+    if (!shader_find(params->search, "kernel file", params->source, &path, error))
         goto end;
     if (path.length > 4 && strcmp(path.data + path.length - 4, ".spv") == 0) {
         done = load_spirv(text_string(&path), shader, error);

@@ -54,9 +54,10 @@ size_t shader_compile_count(void);
 
 /* A relative name without "..": a script may not read files outside its folder and shaders/. */
 bool shader_name_is_inside(const char *name);
-/* The file that `name` means, in the search path. ASSAY_SCRIPT lists where it was looked for. */
-bool shader_find(const struct shader_search *search, const char *name, struct text *path,
-                 struct assay_error *error);
+/* The file that `name` means, in the search path; `what` it is, for messages ("kernel file").
+ * ASSAY_SCRIPT lists where it was looked for. */
+bool shader_find(const struct shader_search *search, const char *what, const char *name,
+                 struct text *path, struct assay_error *error);
 /* Step 1: source with includes expanded. `path` is used in #line and for relative includes. */
 bool glsl_expand(const struct shader_search *search, const char *path, const char *source,
                  struct text *out, struct assay_error *error);

@@ -36,6 +36,8 @@ size_t slot_destroy(struct assay_slot **slot)
         struct assay_buffer *buffer = (*slot)->buffers;
         assay_buffer_destroy(&buffer);
     }
+    slot_files_free(*slot);
+    text_free(&(*slot)->notes);
     shader_trace_free(&(*slot)->trace);
     free(*slot);
     *slot = NULL;

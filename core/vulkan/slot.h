@@ -6,6 +6,7 @@
 
 #include <assay/buffer.h>
 #include <assay/kernel.h>
+#include <assay/slot.h>
 
 #include "vulkan/device.h"
 #include "vulkan/shader.h"
@@ -18,6 +19,8 @@ struct assay_slot {
     struct shader_trace trace;    /* of all kernels, those that could not be made included */
     struct assay_buffer *buffers; /* linked, in order of creation */
     struct assay_kernel *kernels;
+    struct slot_file *files;
+    struct text notes;     /* each with its NUL */
     uint32_t buffer_count; /* created so far: index of the next, for its stream of random bits */
 };
 
@@ -31,6 +34,8 @@ struct assay_slot *slot_create(const struct slot_params *params, struct assay_er
 /* Destroys what the workload left; returns how many buffers and kernels that were (0 is a
  * well-behaved workload). */
 size_t slot_destroy(struct assay_slot **slot);
+/* Frees the files that were read. */
+void slot_files_free(struct assay_slot *slot);
 /* Restores the fill of INPUT buffers, poisons OUTPUT buffers. */
 bool slot_restore(struct assay_slot *slot, struct assay_error *error);
 /* ASSAY_WRONG_RESULT when something was written behind the end of one of the slot's buffers. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stages with scripted times and no work: exercises the tool itself without a GPU. */
-#include <assay/assay.h>
+#include "recording.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -22,12 +22,15 @@ enum fault {
 struct params {
     int64_t prepare, upload, compute, download, finish;
     int64_t bytes, flops, items;
-    double noise;
+    double noise, scale;
+    const char *times;
     int fault;
 };
 
 struct null {
     const struct params *params;
+    struct assay_slot *slot;
+    struct recording recording; /* without rows when there is none */
     uint64_t seed;
     uint64_t durations; /* asked for so far */
 };
@@ -63,14 +66,33 @@ static void die(int fault)
     }
 }
 
-/* duration * (1 + noise * u), u uniform in [-1, 1). */
-static int64_t duration(void *self, int64_t nominal_ns)
+/* Where a stage's durations are in a recording: those that are present have a column each. */
+static unsigned column_of(const struct params *p, const int64_t *stage)
 {
-    struct null *null = self;
+    const int64_t *const all[] = {&p->prepare, &p->upload, &p->compute, &p->download, &p->finish};
+    unsigned column = 0;
+    for (size_t i = 0; all[i] != stage; i++)
+        column += *all[i] > 0;
+    return column;
+}
+
+/* Noise is the machine's: what a recording says of a time holds for all that share the clock. */
+static int64_t recorded(struct null *null, const int64_t *stage, int64_t now_ns)
+{
+    if (now_ns >= recording_length_ns(&null->recording))
+        assay_slot_note(null->slot, "the recorded times came to their end and began anew");
+    return recording_at(&null->recording, column_of(null->params, stage), now_ns);
+}
+
+/* duration * scale * (1 + noise * u), u uniform in [-1, 1). */
+static int64_t duration(struct null *null, const int64_t *stage, int64_t now_ns)
+{
     die(null->params->fault);
+    int64_t nominal_ns = null->recording.rows ? recorded(null, stage, now_ns) : *stage;
     uint64_t bits = random_bits(null->seed, null->durations++);
     double u = (double)(bits >> 11) * 0x1p-52 - 1;
-    return (int64_t)((double)nominal_ns * (1 + null->params->noise * u) + 0.5);
+    double factor = null->params->scale * (1 + null->params->noise * u);
+    return (int64_t)((double)nominal_ns * factor + 0.5);
 }
 
 #define STAGE_HOOKS(stage)                                                                         \
@@ -82,8 +104,7 @@ static int64_t duration(void *self, int64_t nominal_ns)
     static int64_t stage##_duration(const struct assay_stage *which, void *self, int64_t now_ns)   \
     {                                                                                              \
         (void)which;                                                                               \
-        (void)now_ns;                                                                              \
-        return duration(self, ((struct null *)self)->params->stage);                               \
+        return duration(self, &((struct null *)self)->params->stage, now_ns);                      \
     }
 STAGE_HOOKS(prepare)
 STAGE_HOOKS(upload)
@@ -158,6 +179,22 @@ static const struct assay_option *const options[] = {
                                  .real_max = 1,
                                  .help = "each duration varies evenly by up to this share of it"},
     &(const struct assay_option){.size = sizeof(struct assay_option),
+                                 .name = "scale",
+                                 .kind = ASSAY_OPTION_REAL,
+                                 .offset = offsetof(struct params, scale),
+                                 .unit = "share",
+                                 .fallback = "1",
+                                 .real_min = 0.001,
+                                 .real_max = 1000,
+                                 .help = "each duration is multiplied by it"},
+    &(const struct assay_option){.size = sizeof(struct assay_option),
+                                 .name = "times",
+                                 .kind = ASSAY_OPTION_TEXT,
+                                 .offset = offsetof(struct params, times),
+                                 .fallback = "",
+                                 .help = "file beside the script with recorded durations, which "
+                                         "are played in place of those of the stages"},
+    &(const struct assay_option){.size = sizeof(struct assay_option),
                                  .name = "fault",
                                  .kind = ASSAY_OPTION_CHOICE,
                                  .offset = offsetof(struct params, fault),
@@ -186,6 +223,28 @@ static bool null_supported(const struct assay_device *device, const void *params
            assay_fail(why_not, ASSAY_UNSUPPORTED, "not supported, as fault=unsupported asks");
 }
 
+static bool read_times(struct null *null, struct assay_error *error)
+{
+    const char *names[sizeof stages / sizeof *stages], *path, *text;
+    unsigned count = 0;
+    for (size_t i = 0; stages[i]; i++)
+        if (stages[i]->present(stages[i], null->params))
+            names[count++] = stages[i]->name;
+    size_t bytes;
+    text = assay_slot_file(null->slot, null->params->times, &bytes, &path, error);
+    return text && recording_parse(&null->recording, path, text, bytes, names, count, error);
+}
+
+static void null_destroy(void **self)
+{
+    struct null *null = *self;
+    if (!null)
+        return;
+    recording_free(&null->recording);
+    free(null);
+    *self = NULL;
+}
+
 static void *null_create(struct assay_slot *slot, const void *params, struct assay_error *error)
 {
     const struct params *p = params;
@@ -199,8 +258,12 @@ static void *null_create(struct assay_slot *slot, const void *params, struct ass
     if (!null)
         return NULL;
     null->params = p;
+    null->slot = slot;
     null->seed = assay_slot_seed(slot);
-    return null;
+    void *self = null;
+    if (*p->times && !read_times(null, error))
+        null_destroy(&self);
+    return self;
 }
 
 static bool null_verify(void *self, struct assay_verification *verification,
@@ -221,12 +284,6 @@ static bool null_report(void *self, struct assay_metrics *metrics, struct assay_
         present += stages[i]->present(stages[i], null->params);
     double batches = present ? (double)(null->durations / present) : 0;
     return assay_metrics_add(metrics, "batches", batches, error);
-}
-
-static void null_destroy(void **self)
-{
-    free(*self);
-    *self = NULL;
 }
 
 static const struct assay_metric_info *const metrics[] = {

@@ -2,7 +2,7 @@
 -- The figures of ci/bench (which builds what this runs). Run from the root of the checkout.
 
 local json, only, quick, sections = false, nil, false, {}
-local known_sections = { main = true, pairs = true }
+local known_sections = { main = true, pairs = true, honesty = true }
 do
   local i = 1
   while arg[i] do
@@ -302,6 +302,19 @@ figure("pairs", function()
   }
 end, "pairs")
 
+-- The answers of the whole tool on the times of busy machines, each goal a row a kind of noise.
+figure("honesty", function()
+  local text = capture(("%slua5.4 tests/honesty/run.lua %s build/tests/honesty/recordings %d"):format(environment, assay,
+    quick and 100 or 1000))
+  local rows = 0
+  for kind, what, share, side, goal in text:gmatch("([^\n%s]+) +([^\n]-) +([%d.]+) %% +at (%a+) ([%d.]+) %%") do
+    share, goal, rows = tonumber(share), tonumber(goal), rows + 1
+    local holds = side == "most" and share <= goal or side == "least" and share >= goal
+    report(kind .. " " .. what, "%", share, goal, share / goal, ("at %s %g %%"):format(side, goal), holds)
+  end
+  if rows == 0 then fail("no answers: " .. text) end
+end, "honesty")
+
 if not json then
   print(("%-46s %12s %12s %-5s %8s  %-22s %s"):format("figure", "value", "limit", "unit", "ratio", "goal", "holds"))
 end
@@ -313,7 +326,9 @@ for _, entry in ipairs(figures) do
   end
 end
 os.execute("rm -rf " .. scratch)
-if not json and not sections.pairs then print("not measured: pairs (some 8 minutes): ci/bench pairs") end
+if not json and sections.main then
+  print("not measured: pairs (some 8 minutes): ci/bench pairs; honesty (2 minutes): ci/bench honesty")
+end
 if not any then
   io.stderr:write("ci/bench: no figure has '", only, "' in its name\n")
   os.exit(2)

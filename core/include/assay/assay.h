@@ -11,6 +11,7 @@
 #include <assay/kernel.h>
 #include <assay/option.h>
 #include <assay/plugin.h>
+#include <assay/slot.h>
 #include <assay/verification.h>
 #include <assay/workload.h>
 

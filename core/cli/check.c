@@ -123,7 +123,9 @@ static bool load(struct check *check, struct assay_error *error)
     }
     check->catalog = catalog_create(others, error);
     json_decref(others);
-    if (!check->catalog || !restore_choices(check, error))
+    if (!check->catalog ||
+        !catalog_set_sensors(check->catalog, json_object_get(check->run, "sensors"), error) ||
+        !restore_choices(check, error))
         return false;
     check->script = choices_plan_load(&check->plan, check->path, check->catalog, error);
     if (check->script)

@@ -108,7 +108,23 @@ static void add_metric(void *user, const struct metric_description *metric)
               metric->help ? metric->help : "");
 }
 
-static void describe_text(struct text *out, const struct catalog_workload *workload)
+static void add_sensors(struct text *out, const struct catalog *catalog)
+{
+    size_t count = catalog_reading_count(catalog);
+    if (count > 0)
+        text_add(out,
+                 "\nsensors, where the machine has them; each has .min, .median, .mean and .max\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct catalog_metric *reading = catalog_reading(catalog, i);
+        struct text name = {0};
+        text_addf(&name, "sensors.%s", reading->name);
+        text_addf(out, "  %-22s %-8s %s\n", text_string(&name), reading->unit, reading->help);
+        text_free(&name);
+    }
+}
+
+static void describe_text(struct text *out, const struct catalog *catalog,
+                          const struct catalog_workload *workload)
 {
     text_addf(out, "%s %s: %s\n\nparameters\n", workload->name, workload->version,
               workload->summary);
@@ -122,9 +138,42 @@ static void describe_text(struct text *out, const struct catalog_workload *workl
     }
     text_add(out, "\nmetrics, where the case has them\n");
     catalog_each_metric(workload, add_metric, out);
+    if (!workload->model)
+        add_sensors(out, catalog);
     text_add(out, workload->model ? "\nA model: needs no device.\n" : "");
     if (workload->file)
         text_addf(out, "\nof plugin '%s', %s\n", workload->plugin, workload->file);
+}
+
+static void sensor_text(struct text *out, const json_t *sensor)
+{
+    size_t i;
+    json_t *reading;
+    text_addf(out,
+              "%s, a sensor: %s\n\nreadings; r.sensors.NAME has .min, .median, .mean and .max\n",
+              json_text(sensor, "name", ""), json_text(sensor, "summary", ""));
+    json_array_foreach(json_object_get(sensor, "readings"), i, reading)
+    {
+        text_addf(out, "  %-22s %-8s %s\n", json_text(reading, "name", ""),
+                  json_text(reading, "unit", ""), json_text(reading, "help", ""));
+    }
+    if (json_text(sensor, "file", NULL))
+        text_addf(out, "\nof plugin '%s', %s\n", json_text(sensor, "plugin", ""),
+                  json_text(sensor, "file", ""));
+}
+
+/* The sensor of that name, where no workload has it. */
+static const json_t *find_sensor(const struct session *session, const char *name)
+{
+    size_t i;
+    json_t *sensor;
+    json_array_foreach(session->sensors, i, sensor)
+    {
+        if (strcmp(json_text(sensor, "name", ""), name) == 0 &&
+            !catalog_look(session->catalog, name))
+            return sensor;
+    }
+    return NULL;
 }
 
 static void append_metric(void *user, const struct metric_description *metric)
@@ -155,15 +204,35 @@ static const struct arguments_option options[] = {
 
 static const struct arguments arguments = {
     .command = "describe",
-    .usage = "WORKLOAD [OPTION...]",
+    .usage = "WORKLOAD|SENSOR [OPTION...]",
     .about =
         "Says what a workload does: its parameters with units, defaults and limits, the stages "
-        "of a\nbatch, and the metrics that a check can use.\n",
+        "of a\nbatch, and the metrics that a check can use; or what a sensor reads.\n",
     .options = options,
     .min_words = 1,
     .max_words = 1,
     .take = take,
 };
+
+static bool print_one(const struct describe_choices *choices, const struct session *session,
+                      const char *name, struct text *out, struct assay_error *error)
+{
+    const json_t *sensor = find_sensor(session, name);
+    long index = sensor ? 0 : catalog_find(session->catalog, name, error);
+    if (index < 0)
+        return false;
+    const struct catalog_workload *workload = catalog_at(session->catalog, (size_t)index);
+    if (!choices->json && sensor)
+        sensor_text(out, sensor);
+    else if (!choices->json)
+        describe_text(out, session->catalog, workload);
+    else if (!sensor)
+        return describe_json(out, workload, error);
+    else if (!json_add_line(out, sensor, false, error))
+        return false;
+    text_add(out, choices->json ? "\n" : "");
+    return true;
+}
 
 static bool print(const struct describe_choices *choices, const char *name, struct text *out,
                   struct assay_error *error)
@@ -172,12 +241,7 @@ static bool print(const struct describe_choices *choices, const char *name, stru
     if (!session_open(&session, &(struct supervisor_params){0},
                       arguments_list_items(&choices->plugins), error))
         return false;
-    long index = catalog_find(session.catalog, name, error);
-    bool good = index >= 0;
-    if (good && choices->json)
-        good = describe_json(out, catalog_at(session.catalog, (size_t)index), error);
-    else if (good)
-        describe_text(out, catalog_at(session.catalog, (size_t)index));
+    bool good = print_one(choices, &session, name, out, error);
     session_close(&session);
     return good;
 }

@@ -32,6 +32,23 @@ static void workloads_text(struct text *out, const struct catalog *catalog)
     }
 }
 
+static void sensors_text(struct text *out, const json_t *sensors)
+{
+    size_t i, r;
+    json_t *sensor, *reading;
+    text_add(out, json_array_size(sensors) ? "\nsensors, read while cases run on a device\n" : "");
+    json_array_foreach(sensors, i, sensor)
+    {
+        text_addf(out, "%-19s %s:", json_text(sensor, "name", ""),
+                  json_text(sensor, "summary", ""));
+        json_array_foreach(json_object_get(sensor, "readings"), r, reading)
+        {
+            text_addf(out, "%s %s", r ? "," : "", json_text(reading, "name", ""));
+        }
+        text_add_char(out, '\n');
+    }
+}
+
 static void cases_text(struct text *out, const struct plan *plan)
 {
     for (size_t e = 0; e < plan->experiment_count; e++) {
@@ -124,6 +141,7 @@ static bool print(const struct list_choices *choices, const char *path, struct t
         text_add_char(out, '\n');
     } else {
         workloads_text(out, session.catalog);
+        sensors_text(out, session.sensors);
     }
     session_close(&session);
     return good;
@@ -138,7 +156,8 @@ static const struct arguments_option options[] = {
 static const struct arguments arguments = {
     .command = "list",
     .usage = "[SCRIPT] [OPTION...]",
-    .about = "Without a script: the workloads. With one: its experiments and cases, each with its "
+    .about = "Without a script: the workloads and sensors. With one: its experiments and cases, "
+             "each with its "
              "id. No\ndevice is touched.\n",
     .options = options,
     .min_words = 0,

@@ -3,6 +3,8 @@
 
 #include "base/json.h"
 #include "base/os.h"
+#include "cli/selection.h"
+#include "cli/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,15 +102,15 @@ static json_t *workloads_json(const struct plan *plan)
     return array;
 }
 
-/* The plugins that these workloads are from. */
-static json_t *plugins_json(const struct plan *plan, const json_t *plugins)
+/* The plugins that these workloads are from, or whose sensors are read. */
+static json_t *plugins_json(const struct plan *plan, const json_t *plugins, const json_t *sensors)
 {
     json_t *array = json_array(), *plugin;
     size_t p;
     json_array_foreach(plugins, p, plugin)
     {
         const char *file = json_text(plugin, "file", "");
-        bool used = false;
+        bool used = session_has_sensors(sensors, plugin) && selection_needs_device(plan);
         for (size_t i = 0; !used && i < catalog_count(plan->catalog); i++) {
             const struct catalog_workload *workload = catalog_at(plan->catalog, i);
             used = workload->file && strcmp(workload->file, file) == 0 && is_used(plan, workload);
@@ -154,14 +156,14 @@ json_t *record_run(const struct record_params *params, struct assay_error *error
                                (int)params->quick, "validate", (int)params->validate, "trust",
                                (int)c->trust, "deadline", clean_or_null(params->deadline));
     json_t *rest = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "set",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o, s:o, s:o, s:o}", "set",
         words_json(c->sets.items, c->sets.count), "plugin",
         words_json(c->plugins.items, c->plugins.count), "options", options_json(&c->options),
         "filter", words_json(c->filters.items, c->filters.count), "case",
         clean_or_null(c->case_prefix), "device", clean_or_null(c->device), "script",
         script_record(params->script), "host", host_json(), "workloads", workloads_json(plan),
-        "plugins", plugins_json(plan, params->plugins), "devices",
-        member(params->found, "devices", json_array()), "devices_error",
+        "plugins", plugins_json(plan, params->plugins, params->sensors), "sensors", params->sensors,
+        "devices", member(params->found, "devices", json_array()), "devices_error",
         member(params->found, "error", json_null()), "pci",
         member(params->found, "pci", json_array()), "pci_error",
         member(params->found, "pci_error", json_null()));

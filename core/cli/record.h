@@ -12,8 +12,8 @@ struct record_params {
     const char *deadline; /* as given, or NULL */
     bool quick, validate;
     struct script *script;
-    const json_t *plugins; /* of the session */
-    const json_t *found;   /* supervisor_devices, or NULL when no case needs a device */
+    const json_t *plugins, *sensors; /* of the session */
+    const json_t *found;             /* supervisor_devices, or NULL when no case needs a device */
 };
 /* New reference. */
 json_t *record_run(const struct record_params *params, struct assay_error *error);

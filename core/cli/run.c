@@ -218,6 +218,7 @@ static bool begin_journal(struct run *run, struct assay_error *error)
         .script = run->script,
         .found = run->found,
         .plugins = run->session.plugins,
+        .sensors = run->session.sensors,
     };
     json_t *record = record_run(&params, error);
     if (!record)

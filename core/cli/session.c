@@ -34,6 +34,19 @@ static bool refuse_twice(const char *what, const json_t *first, const char *name
                       name, json_text(first, "file", "assay itself"), file);
 }
 
+bool session_has_sensors(const json_t *sensors, const json_t *plugin)
+{
+    const char *file = json_text(plugin, "file", "");
+    size_t i;
+    json_t *sensor;
+    json_array_foreach(sensors, i, sensor)
+    {
+        if (strcmp(json_text(sensor, "file", ""), file) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool add_workloads(struct session *session, const char *file, const json_t *loaded,
                           struct assay_error *error)
 {
@@ -51,6 +64,51 @@ static bool add_workloads(struct session *session, const char *file, const json_
     return true;
 }
 
+/* The sensor among them that has a reading of that name. */
+static const json_t *with_reading(const json_t *sensors, const char *name)
+{
+    size_t i;
+    json_t *sensor;
+    json_array_foreach(sensors, i, sensor)
+    {
+        if (named(json_object_get(sensor, "readings"), name))
+            return sensor;
+    }
+    return NULL;
+}
+
+static bool add_sensor(struct session *session, const char *file, json_t *sensor,
+                       struct assay_error *error)
+{
+    const char *name = json_text(sensor, "name", "");
+    const json_t *other = named(session->sensors, name);
+    if (other)
+        return refuse_twice("sensors", other, name, file, error);
+    size_t i;
+    json_t *reading;
+    json_array_foreach(json_object_get(sensor, "readings"), i, reading)
+    {
+        name = json_text(reading, "name", "");
+        other = with_reading(session->sensors, name);
+        if (other)
+            return refuse_twice("readings", other, name, file, error);
+    }
+    return json_array_append(session->sensors, sensor) == 0 || no_memory(error);
+}
+
+static bool add_sensors(struct session *session, const char *file, const json_t *loaded,
+                        struct assay_error *error)
+{
+    size_t i;
+    json_t *sensor;
+    json_array_foreach(json_object_get(loaded, "sensors"), i, sensor)
+    {
+        if (!add_sensor(session, file, sensor, error))
+            return false;
+    }
+    return true;
+}
+
 static bool add_plugin(struct session *session, const struct plugin_file *file,
                        const json_t *loaded, struct assay_error *error)
 {
@@ -62,7 +120,8 @@ static bool add_plugin(struct session *session, const struct plugin_file *file,
                               "name", name, "version", json_text(loaded, "version", ""));
     if (!entry || json_array_append_new(session->plugins, entry) != 0)
         return no_memory(error);
-    return add_workloads(session, file->path, loaded, error);
+    return add_workloads(session, file->path, loaded, error) &&
+           add_sensors(session, file->path, loaded, error);
 }
 
 static bool load_plugin(struct session *session, const struct plugin_file *file,
@@ -108,12 +167,30 @@ static bool make_catalog(struct session *session, const struct text *missing,
                          struct assay_error *error)
 {
     session->catalog = catalog_create(session->description, error);
-    if (!session->catalog || !missing->length)
-        return session->catalog;
+    if (!session->catalog || !catalog_set_sensors(session->catalog, session->sensors, error))
+        return false;
+    if (!missing->length)
+        return true;
     struct text text = {0};
     text_addf(&text, "not loaded: %s", text_string(missing));
     bool good = catalog_set_missing(session->catalog, text_string(&text), error);
     text_free(&text);
+    return good;
+}
+
+/* Their files, for workers. */
+static bool send_sensors(struct session *session, struct assay_error *error)
+{
+    json_t *files = json_array(), *plugin;
+    size_t i;
+    json_array_foreach(session->plugins, i, plugin)
+    {
+        if (session_has_sensors(session->sensors, plugin))
+            json_array_append(files, json_object_get(plugin, "file"));
+    }
+    bool good = json_array_size(files) == 0 ||
+                supervisor_set_sensors(session->supervisor, files, error);
+    json_decref(files);
     return good;
 }
 
@@ -125,8 +202,10 @@ bool session_open(struct session *session, const struct supervisor_params *param
     session->supervisor = supervisor_create(params, error);
     if (session->supervisor)
         session->description = supervisor_describe(session->supervisor, error);
-    bool good = session->description && load_plugins(session, plugins, &missing, error) &&
-                make_catalog(session, &missing, error);
+    if (session->description)
+        session->sensors = supervisor_describe_sensors(session->supervisor, error);
+    bool good = session->sensors && load_plugins(session, plugins, &missing, error) &&
+                make_catalog(session, &missing, error) && send_sensors(session, error);
     text_free(&missing);
     if (!good)
         session_close(session);
@@ -139,6 +218,7 @@ void session_close(struct session *session)
     json_decref(session->description);
     json_decref(session->plugins);
     json_decref(session->files);
-    session->description = session->plugins = session->files = NULL;
+    json_decref(session->sensors);
+    session->description = session->plugins = session->files = session->sensors = NULL;
     supervisor_destroy(&session->supervisor);
 }

@@ -14,6 +14,9 @@ struct catalog {
     struct catalog_workload **workloads; /* its own, in the arena */
     size_t count;
     const char *missing; /* or NULL */
+    json_t *sensors;
+    struct catalog_metric *readings; /* of the sensors, in the arena */
+    size_t reading_count;
 };
 
 const char *const catalog_reserved_names[] = {
@@ -151,6 +154,54 @@ fail:
     return NULL;
 }
 
+static bool readings_read(struct catalog *catalog, const json_t *list, struct assay_error *error)
+{
+    size_t i, count = catalog->reading_count + json_array_size(list);
+    json_t *json;
+    struct catalog_metric *readings = arena_alloc(catalog->arena, (count + 1) * sizeof(*readings));
+    if (!readings)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the sensor descriptions");
+    for (i = 0; i < catalog->reading_count; i++)
+        readings[i] = catalog->readings[i];
+    json_array_foreach(list, i, json)
+    {
+        struct catalog_metric *reading = &readings[catalog->reading_count++];
+        reading->name = json_text(json, "name", "");
+        reading->unit = json_text(json, "unit", "1");
+        reading->help = json_text(json, "help", "");
+        reading->dimension = unit_of_label(reading->unit).dimension;
+    }
+    catalog->readings = readings;
+    return true;
+}
+
+bool catalog_set_sensors(struct catalog *catalog, json_t *sensors, struct assay_error *error)
+{
+    size_t i;
+    json_t *sensor;
+    json_decref(catalog->sensors);
+    catalog->sensors = json_incref(sensors);
+    catalog->reading_count = 0;
+    json_array_foreach(sensors, i, sensor)
+    {
+        if (!readings_read(catalog, json_object_get(sensor, "readings"), error))
+            return false;
+    }
+    return true;
+}
+
+size_t catalog_reading_count(const struct catalog *catalog)
+{
+    return catalog->reading_count + (catalog->base ? catalog_reading_count(catalog->base) : 0);
+}
+
+const struct catalog_metric *catalog_reading(const struct catalog *catalog, size_t index)
+{
+    size_t before = catalog->base ? catalog_reading_count(catalog->base) : 0;
+    return index < before ? catalog_reading(catalog->base, index)
+                          : &catalog->readings[index - before];
+}
+
 bool catalog_set_missing(struct catalog *catalog, const char *text, struct assay_error *error)
 {
     catalog->missing = arena_copy(catalog->arena, text);
@@ -166,6 +217,7 @@ void catalog_destroy(struct catalog **catalog)
         return;
     for (size_t i = 0; i < self->count; i++)
         json_decref(self->workloads[i]->json);
+    json_decref(self->sensors);
     free(self->workloads);
     arena_destroy(&self->arena);
     free(self);

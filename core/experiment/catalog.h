@@ -37,6 +37,11 @@ struct catalog_workload {
 struct catalog;
 /* Keeps a reference to `description`. */
 struct catalog *catalog_create(json_t *description, struct assay_error *error);
+/* What r.sensors has: array of registry_sensors_describe, or NULL: none. Keeps a reference. */
+bool catalog_set_sensors(struct catalog *catalog, json_t *sensors, struct assay_error *error);
+/* Its readings, and those of its base. */
+size_t catalog_reading_count(const struct catalog *catalog);
+const struct catalog_metric *catalog_reading(const struct catalog *catalog, size_t index);
 /* Goes into the message of catalog_find: what could not be loaded. Copied. */
 bool catalog_set_missing(struct catalog *catalog, const char *text, struct assay_error *error);
 /* A catalog of one's own: all of `base`, which must live as long, and what is added. */

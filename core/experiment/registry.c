@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "experiment/registry_check.h"
+#include "experiment/registry_sensors.h"
 #include "experiment/registry_take.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct registry {
     struct arena *arena;
     struct entry *entries;
     size_t count;
+    struct registry_sensors sensors;
 };
 
 static bool entry_fill(struct registry *registry, const struct assay_plugin *plugin,
@@ -58,7 +60,7 @@ static bool workloads_add(struct registry *registry, const struct assay_plugin *
                           const char *file, struct assay_error *error)
 {
     size_t more = 0;
-    while (plugin->workloads[more])
+    while (plugin->workloads && plugin->workloads[more])
         more++;
     struct entry *entries = realloc(registry->entries,
                                     (registry->count + more + 1) * sizeof(*entries));
@@ -76,7 +78,7 @@ const struct assay_plugin *registry_add_plugin(struct registry *registry,
                                                const struct assay_plugin *given, const char *file,
                                                struct assay_error *error)
 {
-    size_t before = registry->count;
+    size_t before = registry->count, sensors_before = registry->sensors.count;
     const char *kept = file ? arena_copy(registry->arena, file) : NULL;
     if (file && !kept) {
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
@@ -84,9 +86,11 @@ const struct assay_plugin *registry_add_plugin(struct registry *registry,
     }
     const struct assay_plugin *plugin = registry_take(given, registry->arena, error);
     if (plugin && registry_check_plugin(plugin, error) &&
-        workloads_add(registry, plugin, kept, error))
+        workloads_add(registry, plugin, kept, error) &&
+        registry_sensors_add(&registry->sensors, plugin, kept, error))
         return plugin;
     registry->count = before; /* all of a plugin, or nothing */
+    registry->sensors.count = sensors_before;
     return NULL;
 }
 
@@ -127,6 +131,7 @@ void registry_destroy(struct registry **registry)
         return;
     arena_destroy(&(*registry)->arena);
     free((*registry)->entries);
+    free((*registry)->sensors.items);
     free(*registry);
     *registry = NULL;
 }
@@ -154,6 +159,11 @@ const char *registry_file(const struct registry *registry, const struct assay_wo
         if (registry->entries[i].workload == workload)
             return registry->entries[i].file;
     return NULL;
+}
+
+const struct registry_sensors *registry_sensors(const struct registry *registry)
+{
+    return &registry->sensors;
 }
 
 bool workload_is_model(const struct assay_workload *workload)

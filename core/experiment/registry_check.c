@@ -2,6 +2,7 @@
 #include "experiment/registry_check.h"
 
 #include "base/options.h"
+#include "base/units.h"
 #include "experiment/catalog.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 #define NAME_BYTES_MAX 48
 #define STAGES_MAX 16
 #define EXTRAS_MAX 64
+#define READINGS_MAX 16
 
 static const char *const lua_keywords[] = {
     "and",      "break",  "do",   "else", "elseif", "end",   "false", "for",
@@ -74,8 +76,52 @@ bool registry_check_plugin(const struct assay_plugin *plugin, struct assay_error
                           plugin->name ? plugin->name : "");
     if (!plugin->version || !*plugin->version)
         return refuse(&place, "it has no version");
-    if (!plugin->workloads)
-        return refuse(&place, "it has no table of workloads");
+    if (!plugin->workloads && !plugin->sensors)
+        return refuse(&place, "it has neither workloads nor sensors");
+    return true;
+}
+
+static bool refuse_sensor(const struct assay_plugin *plugin, const struct assay_sensor *sensor,
+                          const struct assay_reading *reading, const char *reason,
+                          struct assay_error *error)
+{
+    return assay_fail(error, ASSAY_INTERNAL, "plugin '%s': sensor '%s': %s%s%s%s", plugin->name,
+                      sensor->name, reading ? "reading '" : "",
+                      reading && reading->name ? reading->name : "", reading ? "': " : "", reason);
+}
+
+static bool check_reading(const struct assay_plugin *plugin, const struct assay_sensor *sensor,
+                          const struct assay_reading *reading, struct assay_error *error)
+{
+    struct unit unit;
+    if (!reading->name || !name_is_identifier(reading->name))
+        return refuse_sensor(plugin, sensor, reading,
+                             "the name is not a Lua identifier of at most 48 letters", error);
+    if (!reading->unit || !unit_parse(reading->unit, &unit, NULL))
+        return refuse_sensor(plugin, sensor, reading, "its unit is unknown", error);
+    return true;
+}
+
+bool registry_check_sensor(const struct assay_plugin *plugin, const struct assay_sensor *sensor,
+                           struct assay_error *error)
+{
+    size_t count = 0;
+    if (!sensor->name || !name_is_identifier(sensor->name))
+        return assay_fail(error, ASSAY_INTERNAL,
+                          "plugin '%s': the name of a sensor is not a Lua identifier of at most 48 "
+                          "letters",
+                          plugin->name);
+    if (!sensor->summary)
+        return refuse_sensor(plugin, sensor, NULL, "it lacks a summary", error);
+    if (!sensor->open || !sensor->read || !sensor->close)
+        return refuse_sensor(plugin, sensor, NULL, "it lacks open, read or close", error);
+    while (sensor->readings && sensor->readings[count])
+        count++;
+    if (count == 0 || count > READINGS_MAX)
+        return refuse_sensor(plugin, sensor, NULL, "it must have 1 to 16 readings", error);
+    for (size_t i = 0; i < count; i++)
+        if (!check_reading(plugin, sensor, sensor->readings[i], error))
+            return false;
     return true;
 }
 

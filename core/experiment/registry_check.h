@@ -11,5 +11,7 @@
 bool registry_check_plugin(const struct assay_plugin *plugin, struct assay_error *error);
 bool registry_check_workload(const struct assay_plugin *plugin,
                              const struct assay_workload *workload, struct assay_error *error);
+bool registry_check_sensor(const struct assay_plugin *plugin, const struct assay_sensor *sensor,
+                           struct assay_error *error);
 
 #endif

@@ -33,6 +33,12 @@ static const struct layout stage_layout = {"assay_stage", "stages", sizeof(struc
 static const struct layout metric_layout = {
     "assay_metric_info", "metrics", sizeof(struct assay_metric_info),
     ABI_END(struct assay_metric_info, help), sizeof(struct assay_metric_info)};
+static const struct layout sensor_layout = {"assay_sensor", "sensors", sizeof(struct assay_sensor),
+                                            ABI_END(struct assay_sensor, close),
+                                            sizeof(struct assay_sensor)};
+static const struct layout reading_layout = {
+    "assay_reading", "readings", sizeof(struct assay_reading), ABI_END(struct assay_reading, help),
+    sizeof(struct assay_reading)};
 
 static bool no_memory(struct assay_error *error)
 {
@@ -131,6 +137,29 @@ static bool workload_take(struct assay_workload *workload, struct arena *arena,
     return workload->metrics != NULL;
 }
 
+static bool sensors_take(struct assay_plugin *plugin, struct arena *arena,
+                         struct assay_error *error)
+{
+    if (!plugin->sensors)
+        return true;
+    const void **rows = rows_take((const void *const *)plugin->sensors, &sensor_layout, arena,
+                                  error);
+    for (size_t i = 0; rows && rows[i]; i++) {
+        struct assay_sensor *sensor = (struct assay_sensor *)rows[i];
+        const void *const *readings = (const void *const *)sensor->readings;
+        if (!readings)
+            continue; /* refused later */
+        sensor->readings = (const struct assay_reading *const *)rows_take(readings, &reading_layout,
+                                                                          arena, error);
+        if (!sensor->readings) {
+            error_prefix(error, "sensors[%zu]", i);
+            return false;
+        }
+    }
+    plugin->sensors = (const struct assay_sensor *const *)rows;
+    return rows != NULL;
+}
+
 /* The layout of what is behind `abi` is known only once that is right. */
 static bool plugin_take(const struct assay_plugin *given, struct assay_plugin *plugin,
                         struct assay_error *error)
@@ -159,7 +188,7 @@ const struct assay_plugin *registry_take(const struct assay_plugin *given, struc
         no_memory(error);
         return NULL;
     }
-    if (!plugin_take(given, plugin, error))
+    if (!plugin_take(given, plugin, error) || !sensors_take(plugin, arena, error))
         return NULL;
     if (!plugin->workloads)
         return plugin;

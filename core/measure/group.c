@@ -18,7 +18,9 @@ struct run {
     struct clock_simulated simulated;
     struct assay_clock *clock; /* of the time budget */
     struct sampler *sampler;
-    bool broken; /* ask failed */
+    const struct measure_watch *watch; /* NULL: nobody watches, or all are models */
+    bool watched;                      /* begun */
+    bool broken;                       /* ask failed */
 };
 
 void turn_order(uint64_t seed, uint64_t turn, size_t *order, size_t count)
@@ -124,6 +126,20 @@ static bool report_all(struct run *run)
     return true;
 }
 
+static void watch_begin(struct run *run)
+{
+    run->watched = run->watch != NULL;
+    if (run->watched)
+        run->watch->begin(run->watch->user);
+}
+
+static void watch_end(struct run *run)
+{
+    if (run->watched)
+        run->watch->end(run->watch->user);
+    run->watched = false;
+}
+
 static bool look(struct run *run, struct measure_result *results, struct assay_error *error)
 {
     const struct measure_group *group = run->group;
@@ -180,13 +196,20 @@ static bool sample(struct run *run, struct measure_result *results, struct assay
             fail_all(run, run->taking_part[i], &cause);
             return false;
         }
+    watch_begin(run);
     for (uint64_t n = 0; good && sampler_wants_more(run->sampler); n++) {
         if (!turn(run, n, member_sample))
             return false;
         good = sampler_add(run->sampler, run->times, clock_now(run->clock), &cause);
-        if (good && sampler_look_due(run->sampler) && !look(run, results, error))
+        if (!good || !sampler_look_due(run->sampler))
+            continue;
+        watch_end(run);
+        if (!look(run, results, error))
             return false;
+        if (sampler_wants_more(run->sampler))
+            watch_begin(run);
     }
+    watch_end(run);
     if (!good)
         fail_all(run, NULL, &cause);
     return good;
@@ -231,16 +254,22 @@ static bool run_open(struct run *run, struct measure_result *results, struct ass
     for (size_t i = 0; i < run->count; i++) {
         bool model = workload_is_model(group->members[i].workload);
         struct assay_clock *clock = model ? &run->simulated.clock : clock_monotonic();
-        if (!model)
+        if (!model) {
             run->clock = clock;
-        run->members[i] = (struct member){
-            .request = &group->members[i], .result = &results[i], .clock = clock, .model = model};
+            run->watch = group->watch;
+        }
+        run->members[i] = (struct member){.request = &group->members[i],
+                                          .result = &results[i],
+                                          .clock = clock,
+                                          .model = model,
+                                          .watch = model ? NULL : group->watch};
     }
     return true;
 }
 
 static void run_close(struct run *run)
 {
+    watch_end(run);
     for (size_t i = 0; run->members && i < run->count; i++)
         if (run->members[i].result)
             member_finish(&run->members[i]);

@@ -223,8 +223,8 @@ void member_forget_report(struct member *member)
 {
     struct measure_result *result = member->result;
     metric_set_destroy(&result->metrics);
-    struct text *texts[] = {&result->samples, &result->sampling, &result->stages,
-                            &result->verification, &result->notes};
+    struct text *texts[] = {&result->samples,      &result->sampling, &result->stages,
+                            &result->verification, &result->sensors,  &result->notes};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_clear(texts[i]);
 }
@@ -246,6 +246,22 @@ static bool add_metrics(struct member *member, const struct sampler *sampler,
     return metrics_finish(&extras, error);
 }
 
+/* What the machine did meanwhile stands beside a drift. */
+static bool add_watched(struct member *member, const struct sampler *sampler, size_t series,
+                        const struct drift *drift)
+{
+    const struct measure_watch *watch = member->watch;
+    struct text beside = {0};
+    if (watch && drift->drifting)
+        watch->add_change(watch->user, &beside);
+    sampler_notes(sampler, series, drift, text_string(&beside), note_add, member->result);
+    text_free(&beside);
+    if (!watch)
+        return true;
+    watch->notes(watch->user, note_add, member->result);
+    return watch->add_record(watch->user, &member->result->sensors);
+}
+
 bool member_report(struct member *member, const struct sampler *sampler, size_t series,
                    struct assay_error *error)
 {
@@ -256,7 +272,8 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
         return false;
     samples_add_series(&member->samples, &member->serial, &result->samples);
     sampler_add_record(sampler, series, member->clock->name, &drift, &result->sampling);
-    sampler_notes(sampler, series, &drift, note_add, result);
+    if (!add_watched(member, sampler, series, &drift))
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
     if (member->request->note)
         note_add(result, member->request->note);
     const struct text *own = &member->slot->notes;
@@ -309,7 +326,7 @@ void measure_result_free(struct measure_result *result)
     metric_set_destroy(&result->metrics);
     struct text *texts[] = {&result->samples,      &result->sampling, &result->stages,
                             &result->verification, &result->memory,   &result->shaders,
-                            &result->sources,      &result->notes};
+                            &result->sources,      &result->sensors,  &result->notes};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_free(texts[i]);
 }

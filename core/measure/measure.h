@@ -31,6 +31,20 @@ struct measure_request {
     const char *note; /* one more of the result's, or NULL */
 };
 
+/* Who looks at the machine while samples are taken. */
+struct measure_watch {
+    void *user;
+    /* Samples are taken from begin to end; a look at the bounds stands between an end and the next
+     * begin. */
+    void (*begin)(void *user);
+    void (*end)(void *user);
+    /* Between end and begin: the record's `sensors`, false when out of memory; how the readings
+     * changed, for beside a drift; and what else is to be noted, each a text of its own. */
+    bool (*add_record)(void *user, struct text *out);
+    void (*add_change)(void *user, struct text *out);
+    void (*notes)(void *user, void (*add)(void *add_user, const char *note), void *add_user);
+};
+
 /* What a case gave. The texts are JSON, shaped as docs/journal.md says; an empty one has nothing to
  * say. */
 struct measure_result {
@@ -42,6 +56,7 @@ struct measure_result {
     struct text memory;       /* what the slot's buffers hold */
     struct text shaders;      /* array */
     struct text sources;      /* object: the files they were made of */
+    struct text sensors;      /* object; empty for MODEL workloads */
     struct text notes;        /* array of texts: "left 2 buffers or kernels behind", ... */
 };
 
@@ -71,6 +86,7 @@ struct measure_group {
                 const struct assay_error *failures, enum measure_answer *answer,
                 struct assay_error *error);
     void *user;
+    const struct measure_watch *watch; /* NULL: nobody; of no use to MODEL workloads */
 };
 /* All slots live at once. Each turn samples each member once, in the order of turn_order(): sample
  * i of all members is turn i. Model members share one simulated clock. Afterwards each is verified

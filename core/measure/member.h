@@ -14,7 +14,8 @@ struct member {
     struct measure_result *result;
     struct assay_clock *clock; /* the group's */
     bool model;
-    bool alive; /* it takes part in turns */
+    bool alive;                        /* it takes part in turns */
+    const struct measure_watch *watch; /* NULL: nobody watches, or it is a model */
     struct assay_slot *slot;
     void *self;
     struct serial serial;

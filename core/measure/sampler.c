@@ -313,7 +313,7 @@ void sampler_add_record(const struct sampler *sampler, size_t series, const char
 }
 
 void sampler_notes(const struct sampler *sampler, size_t series, const struct drift *drift,
-                   void (*add)(void *user, const char *note), void *user)
+                   const char *beside, void (*add)(void *user, const char *note), void *user)
 {
     struct text note = {0};
     if (!sampler->series[series].settled) {
@@ -328,6 +328,7 @@ void sampler_notes(const struct sampler *sampler, size_t series, const struct dr
     }
     if (drift->drifting) {
         drift_add_note(drift, sampler->count, &note);
+        text_addf(&note, "%s%s", *beside ? "; meanwhile " : "", beside);
         add(user, text_string(&note));
     }
     text_free(&note);

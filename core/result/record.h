@@ -22,7 +22,8 @@ struct record_case {
     const char *device;    /* "": {"selector": ...} when the request names one, else null */
     const char *status;    /* of record_status */
     const char *reason;    /* plain text, NULL when done */
-    const char *metrics, *sampling, *stages, *verification, *memory, *shaders, *sources, *notes;
+    const char *metrics, *sampling, *stages, *verification, *memory, *shaders, *sources, *sensors,
+        *notes;
     const char *output; /* of assay.explore: plain text, NULL: none */
 };
 bool record_add_case(struct text *out, const struct record_case *record, struct assay_error *error);

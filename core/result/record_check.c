@@ -65,6 +65,28 @@ static const char *check_series(const json_t *series)
     return NULL;
 }
 
+static const char *check_sensors(const json_t *sensors)
+{
+    static const char *const figures[] = {"min", "median", "mean", "max", "first", "last"};
+    const char *name;
+    json_t *reading;
+    if (sensors && !json_is_object(sensors) && !json_is_null(sensors))
+        return "its sensors are not an object";
+    json_object_foreach(json_object_get(sensors, "readings"), name, reading)
+    {
+        struct unit unit;
+        const json_t *absent = json_object_get(reading, "absent");
+        if (!unit_parse(json_text(reading, "unit", ""), &unit, NULL))
+            return "a reading of its sensors has no known unit";
+        if (absent && !json_is_string(absent))
+            return "why a reading of its sensors is absent is not a text";
+        for (size_t i = 0; !absent && i < sizeof(figures) / sizeof(figures[0]); i++)
+            if (!json_is_number(json_object_get(reading, figures[i])))
+                return "a reading of its sensors is not numbers";
+    }
+    return NULL;
+}
+
 const char *record_check(const json_t *record)
 {
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
@@ -78,5 +100,7 @@ const char *record_check(const json_t *record)
     {
         wrong = wrong ? wrong : check_metric(metric);
     }
+    if (!wrong)
+        wrong = check_sensors(json_object_get(record, "sensors"));
     return wrong ? wrong : check_series(json_object_get(record, "series"));
 }

@@ -23,7 +23,8 @@ struct link {
     struct channel *channel;
     struct text executable;
     struct text configure; /* the request, as a line */
-    bool configured;       /* the running worker knows it */
+    json_t *sensors;
+    bool configured; /* the running worker knows it */
     struct text log_path;
     int log_fd; /* to read its end; -1: not open */
     off_t log_mark;
@@ -66,6 +67,7 @@ void link_destroy(struct link **link)
     close_log(*link);
     text_free(&(*link)->executable);
     text_free(&(*link)->configure);
+    json_decref((*link)->sensors);
     text_free(&(*link)->log_path);
     free(*link);
     *link = NULL;
@@ -76,9 +78,9 @@ bool link_configure(struct link *link, const struct link_params *params, struct 
     json_t *shaders = json_array();
     for (size_t i = 0; params->shader_directories && params->shader_directories[i]; i++)
         json_array_append_new(shaders, json_string(params->shader_directories[i]));
-    json_t *request = json_pack("{s:s, s:b, s:o, s:s?, s:O?}", "ask", "configure", "validate",
+    json_t *request = json_pack("{s:s, s:b, s:o, s:s?, s:O?, s:O?}", "ask", "configure", "validate",
                                 (int)params->validate, "shaders", shaders, "log", params->log_path,
-                                "script", params->script);
+                                "script", params->script, "sensors", link->sensors);
     if (!request)
         return assay_fail(error, ASSAY_INVALID,
                           "the log's or a shader directory's path is not UTF-8");
@@ -91,6 +93,21 @@ bool link_configure(struct link *link, const struct link_params *params, struct 
         text_add(&link->log_path, params->log_path);
     link->configured = false;
     return ok;
+}
+
+bool link_set_sensors(struct link *link, json_t *files, struct assay_error *error)
+{
+    json_decref(link->sensors);
+    link->sensors = json_incref(files);
+    if (!link->configure.length)
+        return true;
+    json_t *request = json_read(link->configure.data, link->configure.length, "configure", error);
+    text_clear(&link->configure);
+    bool good = request && json_object_set(request, "sensors", files) == 0 &&
+                json_add_line(&link->configure, request, false, error);
+    json_decref(request);
+    link->configured = false;
+    return good || assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for the sensors");
 }
 
 /* What is logged from now on is the next request's. */

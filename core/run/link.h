@@ -21,6 +21,8 @@ struct link *link_create(struct assay_error *error);
 void link_destroy(struct link **link); /* asks a running worker to quit */
 /* Copied; reaches the worker before the next request. */
 bool link_configure(struct link *link, const struct link_params *params, struct assay_error *error);
+/* Goes with each configuration: the files of plugins that have sensors. Keeps a reference. */
+bool link_set_sensors(struct link *link, json_t *files, struct assay_error *error);
 
 /* Starts a worker if none runs, and configures it if that is due. */
 bool link_ready(struct link *link, struct assay_error *error);

@@ -5,7 +5,9 @@
 
 #include "base/channel.h"
 #include "experiment/registry.h"
+#include "measure/measure.h"
 #include "run/worker.h"
+#include "sensors/sensors.h"
 #include "vulkan/device.h"
 #include "vulkan/shader.h"
 
@@ -35,9 +37,13 @@ struct session {
     struct assay_error no_instance; /* why there is none, once that is known */
     json_t *inventory;
     struct session_device *devices; /* the last opened first; each stays where it is */
-    struct text line;               /* an answer; reused */
-    bool lost;                      /* the device cannot be used any more; the process has to end */
-    bool ended;                     /* after `quit`, or when the device cannot be used any more */
+    struct sensors *sensors;        /* made for the first case on a device */
+    size_t sensors_added;           /* so many of the registry's */
+    json_t *sensor_plugins;         /* the files of plugins that have some; NULL: none */
+    struct measure_watch watch;
+    struct text line; /* an answer; reused */
+    bool lost;        /* the device cannot be used any more; the process has to end */
+    bool ended;       /* after `quit`, or when the device cannot be used any more */
 };
 
 /* Adds the plugin's workloads to the registry unless they are there. Errors name the file. */
@@ -60,6 +66,11 @@ void session_close_devices(struct session *session);
 
 /* The answer to `dump`. New reference; NULL with error. */
 json_t *session_dump(struct session *session, const json_t *request, struct assay_error *error);
+
+/* What reads the sensors, of which there are those of all plugins by now, while the next cases are
+ * measured. NULL: there are none. */
+const struct measure_watch *session_watch(struct session *session);
+void session_close_sensors(struct session *session);
 
 /* Runs the case, or the cases of a pair group, and writes their records; asks the supervisor
  * whether a bound is undecided. False when it cannot be reached. */

@@ -306,7 +306,7 @@ static bool texts_whole(const struct job *job, const struct measure_result *resu
 {
     return !job->params_json.failed && !job->metrics_json.failed && !job->device_json.failed &&
            !result->memory.failed && !result->shaders.failed && !result->sources.failed &&
-           !result->notes.failed;
+           !result->sensors.failed && !result->notes.failed;
 }
 
 /* The case's record as things stand. */
@@ -336,6 +336,7 @@ static bool add_case(struct job *job, const struct measure_result *result,
         record.sampling = text_string(&result->sampling);
         record.stages = text_string(&result->stages);
         record.verification = text_string(&result->verification);
+        record.sensors = text_string(&result->sensors);
     }
     return record_add_case(out, &record, error);
 }
@@ -500,6 +501,9 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
         };
     }
     batch->measure_count = group.count;
+    for (size_t i = 0; i < group.count && !group.watch; i++)
+        if (!workload_is_model(batch->measures[i].workload))
+            group.watch = session_watch(session);
     if (group.count && !measure_group(&group, batch->results, batch->measured, error))
         return false;
     take_failures(batch, batch->measured);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "experiment/plugin_open.h"
 #include "experiment/plugin_search.h"
+#include "experiment/registry_sensors.h"
 #include "run/session.h"
 
 #include <stdlib.h>
@@ -105,9 +106,10 @@ bool session_load_plugin(struct session *session, const char *file, struct assay
 
 static json_t *describe(const struct session *session, const struct session_plugin *plugin)
 {
-    return json_pack("{s:s, s:o, s:o, s:o}", "tell", "plugin", "name",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "tell", "plugin", "name",
                      json_clean_string(plugin->name), "version", json_clean_string(plugin->version),
-                     "workloads", registry_describe(session->registry, plugin->file));
+                     "workloads", registry_describe(session->registry, plugin->file), "sensors",
+                     registry_sensors_describe(registry_sensors(session->registry), plugin->file));
 }
 
 json_t *session_ask_plugin(struct session *session, const json_t *request,

@@ -78,18 +78,33 @@ static json_t *ask(struct supervisor *supervisor, const char *what, int64_t limi
     return answer;
 }
 
-json_t *supervisor_describe(struct supervisor *supervisor, struct assay_error *error)
+static json_t *ask_list(struct supervisor *supervisor, const char *what, const char *member,
+                        const char *doing, struct assay_error *error)
 {
-    json_t *answer = ask(supervisor, "describe", DESCRIBE_LIMIT_NS, "it described the workloads",
-                         error);
-    json_t *workloads = json_incref(json_object_get(answer, "workloads"));
-    if (answer && !json_is_array(workloads)) {
-        json_decref(workloads);
-        workloads = NULL;
-        assay_fail(error, ASSAY_INTERNAL, "the worker's answer holds no workloads");
+    json_t *answer = ask(supervisor, what, DESCRIBE_LIMIT_NS, doing, error);
+    json_t *list = json_incref(json_object_get(answer, member));
+    if (answer && !json_is_array(list)) {
+        json_decref(list);
+        list = NULL;
+        assay_fail(error, ASSAY_INTERNAL, "the worker's answer holds no %s", member);
     }
     json_decref(answer);
-    return workloads;
+    return list;
+}
+
+json_t *supervisor_describe(struct supervisor *supervisor, struct assay_error *error)
+{
+    return ask_list(supervisor, "describe", "workloads", "it described the workloads", error);
+}
+
+json_t *supervisor_describe_sensors(struct supervisor *supervisor, struct assay_error *error)
+{
+    return ask_list(supervisor, "sensors", "sensors", "it described the sensors", error);
+}
+
+bool supervisor_set_sensors(struct supervisor *supervisor, json_t *files, struct assay_error *error)
+{
+    return link_set_sensors(supervisor->link, files, error);
 }
 
 static json_t *load_step(struct supervisor *supervisor, const char *file, const char *step,

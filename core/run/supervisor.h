@@ -29,10 +29,16 @@ bool supervisor_configure(struct supervisor *supervisor, const struct supervisor
 /* Workload descriptions (registry_describe). A worker that dies says so in the error. New
  * reference. */
 json_t *supervisor_describe(struct supervisor *supervisor, struct assay_error *error);
-/* What is in a plugin: {"name","version","workloads"} (as supervisor_describe). It is loaded in a
- * worker that loads no other and ends then, so a failure is this plugin's: one that cannot be used
- * (the error says what is wrong with it), crashes, or does not come back within 10 s. ASSAY_INVALID
- * alone is no defect of the plugin: a workload of that name is built in. New reference. */
+/* The same for the sensors that are built in (registry_sensors_describe). */
+json_t *supervisor_describe_sensors(struct supervisor *supervisor, struct assay_error *error);
+/* Workers read the sensors of these plugins too, from now on: array of their files; kept. */
+bool supervisor_set_sensors(struct supervisor *supervisor, json_t *files,
+                            struct assay_error *error);
+/* What is in a plugin: {"name","version","workloads","sensors"} (as the two above). It is loaded in
+ * a worker that loads no other and ends then, so a failure is this plugin's: one that cannot be
+ * used (the error says what is wrong with it), crashes, or does not come back within 10 s.
+ * ASSAY_INVALID alone is no defect of the plugin: a workload of that name is built in. New
+ * reference. */
 json_t *supervisor_load_plugin(struct supervisor *supervisor, const char *file,
                                struct assay_error *error);
 /* {"devices": vulkan_inventory or [], "error": why there is no Vulkan or null, "pci": [{address,

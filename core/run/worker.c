@@ -2,6 +2,7 @@
 #include "run/worker.h"
 
 #include "base/json.h"
+#include "experiment/registry_sensors.h"
 #include "run/session.h"
 
 #include <errno.h>
@@ -98,6 +99,8 @@ static bool configure(struct session *session, const json_t *request, struct ass
     if (!set_search(session, json_object_get(request, "shaders"), error) ||
         !set_log(json_text(request, "log", NULL), error))
         return false;
+    json_decref(session->sensor_plugins);
+    session->sensor_plugins = json_incref(json_object_get(request, "sensors"));
     set_script(session, json_object_get(request, "script"));
     return true;
 }
@@ -111,6 +114,12 @@ static json_t *answer_to(struct session *session, const char *ask, const json_t 
             assay_fail(failure, ASSAY_OUT_OF_MEMORY, "out of host memory for the workloads");
         return workloads ? json_pack("{s:s, s:o}", "tell", "workloads", "workloads", workloads)
                          : NULL;
+    }
+    if (strcmp(ask, "sensors") == 0) {
+        json_t *sensors = registry_sensors_describe(registry_sensors(session->registry), NULL);
+        if (!sensors)
+            assay_fail(failure, ASSAY_OUT_OF_MEMORY, "out of host memory for the sensors");
+        return sensors ? json_pack("{s:s, s:o}", "tell", "sensors", "sensors", sensors) : NULL;
     }
     if (strcmp(ask, "plugin") == 0)
         return session_ask_plugin(session, request, failure);
@@ -196,6 +205,7 @@ int worker_main(const struct worker_scripts *scripts)
     if (session->lost)
         _exit(ok ? EXIT_SUCCESS : EXIT_FAILURE);
     session_close_devices(session);
+    session_close_sensors(session);
     drop_script(session);
     registry_destroy(&session->registry);
     session_close_plugins(session);

@@ -257,6 +257,16 @@ extern const size_t stage_member_count;
 extern const char *const case_metrics[];
 extern const size_t case_metric_count;
 
+/* r.sensors.NAME.max: full names are "sensors.NAME.max". */
+#define SENSORS_PREFIX "sensors."
+/* Unknown names raise. */
+const struct catalog_metric *reading_find(lua_State *L, const char *where, const char *name);
+/* Pushes and returns the full name of a member (min, median, mean, max) of a reading. */
+const char *reading_full_name(lua_State *L, const char *reading, const char *member);
+/* A figure of the record's `sensors`; absent with the reason. Strings are borrowed. */
+void reading_metric(const json_t *sensors, const char *name, struct dimension dimension,
+                    struct metric *metric);
+
 /* A column of metrics: one a case. */
 struct series {
     unsigned generation;

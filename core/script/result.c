@@ -15,11 +15,19 @@ struct result {
     unsigned generation;
 };
 
-enum view_kind { VIEW_PARAMETERS, VIEW_DEVICE, VIEW_VERIFICATION, VIEW_BOTTLENECK, VIEW_STAGE };
+enum view_kind {
+    VIEW_PARAMETERS,
+    VIEW_DEVICE,
+    VIEW_VERIFICATION,
+    VIEW_BOTTLENECK,
+    VIEW_STAGE,
+    VIEW_SENSORS,
+    VIEW_READING
+};
 struct view {
     struct result result;
     enum view_kind kind;
-    const char *stage; /* name; the catalog's */
+    const char *stage; /* name, or that of the reading; the catalog's */
 };
 
 const char *const case_metrics[] = {"time", "submit_time", "device_time", "host_cpu_time", "floor"};
@@ -28,7 +36,8 @@ const char *const stage_members[] = {"time",        "rate",        "flop_rate", 
                                      "device_time", "device_rate", "floor"};
 const size_t stage_member_count = 7;
 static const char *const whole_members[] = {"p",        "status",  "reason",       "device",
-                                            "workload", "replica", "verification", "bottleneck"};
+                                            "workload", "replica", "verification", "bottleneck",
+                                            "sensors"};
 #define WHOLE_MEMBERS (sizeof(whole_members) / sizeof(whole_members[0]))
 
 static const struct dimension time_dimension = {.seconds = 1};
@@ -136,6 +145,10 @@ void result_metric(lua_State *L, const struct plan_case *item, const char *name,
     if (!reason && lazy_has_metric(record, name)) {
         lazy_metric(record, name, metric);
         metric->name = name;
+        return;
+    }
+    if (!reason && strncmp(name, SENSORS_PREFIX, strlen(SENSORS_PREFIX)) == 0) {
+        reading_metric(lazy_member(record, "sensors"), name, dimension, metric);
         return;
     }
     const char *dot = strrchr(name, '.');
@@ -301,6 +314,8 @@ static bool whole_member(lua_State *L, const struct result *result, const char *
         push_view(L, result, VIEW_VERIFICATION, NULL);
     else if (strcmp(name, "bottleneck") == 0)
         push_view(L, result, VIEW_BOTTLENECK, NULL);
+    else if (strcmp(name, "sensors") == 0)
+        push_view(L, result, VIEW_SENSORS, NULL);
     else if (strcmp(name, "workload") == 0)
         lua_pushstring(L, item->workload->name);
     else if (strcmp(name, "replica") == 0)
@@ -508,6 +523,13 @@ static int view_index(lua_State *L)
         break;
     case VIEW_STAGE:
         stage_index(L, view, name);
+        break;
+    case VIEW_SENSORS:
+        push_view(L, &view->result, VIEW_READING, reading_find(L, "r.sensors", name)->name);
+        break;
+    case VIEW_READING:
+        push_metric(L, view->result.item, reading_full_name(L, view->stage, name),
+                    reading_find(L, "r.sensors", view->stage)->dimension);
         break;
     }
     return 1;

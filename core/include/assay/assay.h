@@ -12,6 +12,7 @@
 #include <assay/option.h>
 #include <assay/plugin.h>
 #include <assay/slot.h>
+#include <assay/sensor.h>
 #include <assay/verification.h>
 #include <assay/workload.h>
 

@@ -4,6 +4,7 @@
 #ifndef ASSAY_PLUGIN_H
 #define ASSAY_PLUGIN_H
 
+#include <assay/sensor.h>
 #include <assay/workload.h>
 
 ASSAY_BEGIN_DECLARATIONS
@@ -14,7 +15,10 @@ struct assay_plugin {
     unsigned abi;        /* ASSAY_ABI */
     const char *name;    /* a Lua identifier */
     const char *version; /* as people write it: "1.2"; goes into the record */
-    const struct assay_workload *const *workloads; /* NULL-terminated */
+    /* Optional where there are sensors; NULL-terminated */
+    const struct assay_workload *const *workloads;
+    /* Optional where there are workloads; NULL-terminated */
+    const struct assay_sensor *const *sensors;
 };
 
 /* The entry point: called once in a worker process, from its main thread, after the constructors of

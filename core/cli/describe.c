@@ -118,7 +118,7 @@ static void add_sensors(struct text *out, const struct catalog *catalog)
         const struct catalog_metric *reading = catalog_reading(catalog, i);
         struct text name = {0};
         text_addf(&name, "sensors.%s", reading->name);
-        text_addf(out, "  %-22s %-8s %s\n", text_string(&name), reading->unit, reading->help);
+        text_addf(out, "  %-24s %-6s %s\n", text_string(&name), reading->unit, reading->help);
         text_free(&name);
     }
 }

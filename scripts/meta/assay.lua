@@ -362,6 +362,7 @@ function assay.degC(number) end
 ---@field replica integer
 ---@field verification { error: assay.Metric, verdict: string? }
 ---@field bottleneck { stage: string?, share: assay.Metric } the stage with the largest time, and its part of all stages'
+---@field sensors table<string, { min: assay.Metric, median: assay.Metric, mean: assay.Metric, max: assay.Metric }> what sensors read while samples were taken: r.sensors.cpu_clock.max
 
 ---The cases of an experiment. Besides these: a column of a metric (all.time, all.copy.rate).
 ---@class assay.Cases

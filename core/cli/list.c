@@ -39,7 +39,7 @@ static void sensors_text(struct text *out, const json_t *sensors)
     text_add(out, json_array_size(sensors) ? "\nsensors, read while cases run on a device\n" : "");
     json_array_foreach(sensors, i, sensor)
     {
-        text_addf(out, "%-19s %s:", json_text(sensor, "name", ""),
+        text_addf(out, "%-23s %s:", json_text(sensor, "name", ""),
                   json_text(sensor, "summary", ""));
         json_array_foreach(json_object_get(sensor, "readings"), r, reading)
         {

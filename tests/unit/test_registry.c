@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Plugins that are wrong in one thing each, and what the registry says of them. */
 #include "base/json.h"
+#include "base/text.h"
 #include "experiment/registry.h"
+#include "experiment/registry_sensors.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -261,6 +263,98 @@ static void shorter_structs(void **state)
     registry_destroy(&registry);
 }
 
+/* One from before there were sensors; what is behind it is not its own. */
+static void shorter_plugin(void **state)
+{
+    (void)state;
+    struct assay_error error = {0};
+    size_t first = offsetof(struct assay_plugin, sensors);
+    memset((char *)&plugin + first, 0xff, sizeof(plugin) - first);
+    plugin.size = first;
+    struct registry *registry = registry_create(table, &error);
+    assert_string_equal(error.text, "");
+    assert_non_null(registry_find(registry, "idle"));
+    assert_int_equal(registry_sensors(registry)->count, 0);
+    registry_destroy(&registry);
+}
+
+static void *sensor_open(const char *root, struct assay_error *error)
+{
+    (void)root;
+    (void)error;
+    return NULL;
+}
+
+static bool sensor_read(void *self, double *values, struct assay_error *error)
+{
+    (void)values;
+    (void)error;
+    return self;
+}
+
+static void sensors_are_checked(void **state)
+{
+    (void)state;
+    struct assay_error error = {0};
+    struct assay_reading rows[] = {
+        {.size = sizeof(rows[0]), .name = "power", .unit = "W", .help = "of it"},
+        {.size = sizeof(rows[0]), .name = "clock", .unit = "GHz"}};
+    const struct assay_reading *readings[] = {&rows[0], &rows[1], NULL};
+    struct assay_sensor sensor = {.size = sizeof(sensor),
+                                  .name = "meter",
+                                  .summary = "a meter",
+                                  .readings = readings,
+                                  .open = sensor_open,
+                                  .read = sensor_read,
+                                  .close = destroy};
+    const struct assay_sensor right = sensor, *sensors[] = {&sensor, NULL, NULL};
+    const struct assay_plugin with = {.size = sizeof(with),
+                                      .abi = ASSAY_ABI,
+                                      .name = "tests",
+                                      .version = "1",
+                                      .sensors = sensors};
+#define REFUSED(text)                                                                              \
+    plugin = with;                                                                                 \
+    refused(text);                                                                                 \
+    sensor = right
+    plugin = with;
+    struct registry *registry = registry_create(table, &error);
+    assert_string_equal(error.text, "");
+    json_t *all = registry_sensors_describe(registry_sensors(registry), NULL);
+    struct text line = {0};
+    assert_true(json_add_line(&line, all, false, &error));
+    assert_string_equal(text_string(&line),
+                        "[{\"name\":\"meter\",\"summary\":\"a meter\",\"plugin\":\"tests\","
+                        "\"readings\":[{\"name\":\"power\",\"unit\":\"W\",\"help\":\"of it\"},"
+                        "{\"name\":\"clock\",\"unit\":\"GHz\",\"help\":\"\"}]}]");
+    text_free(&line);
+    json_decref(all);
+    registry_destroy(&registry);
+    sensor.read = NULL;
+    REFUSED("plugin 'tests': sensor 'meter': it lacks open, read or close");
+    sensor.name = "no name";
+    REFUSED("plugin 'tests': the name of a sensor is not a Lua identifier of at most 48 letters");
+    sensor.size = 8;
+    REFUSED("sensors[0]: struct assay_sensor has 8 bytes, in ABI 2 it has at least 64: set `size` "
+            "to its sizeof");
+    rows[1].unit = "parsec";
+    REFUSED("plugin 'tests': sensor 'meter': reading 'clock': its unit is unknown");
+    rows[1].unit = "GHz";
+    rows[1].name = "power";
+    REFUSED("there are two readings 'power': of plugin 'tests' (built in) and of plugin 'tests' "
+            "(built in)");
+    rows[1].name = "clock";
+    sensors[1] = &sensor;
+    REFUSED("there are two sensors 'meter': of plugin 'tests' (built in) and of plugin 'tests' "
+            "(built in)");
+    readings[0] = NULL;
+    REFUSED("plugin 'tests': sensor 'meter': it must have 1 to 16 readings");
+    plugin = with;
+    plugin.sensors = NULL;
+    refused("plugin 'tests': it has neither workloads nor sensors");
+#undef REFUSED
+}
+
 static void table_without_end(void **state)
 {
     (void)state;
@@ -370,6 +464,8 @@ int main(void)
         cmocka_unit_test_setup(describes, set_up),
         cmocka_unit_test_setup(wrong_abi_and_sizes, set_up),
         cmocka_unit_test_setup(shorter_structs, set_up),
+        cmocka_unit_test_setup(shorter_plugin, set_up),
+        cmocka_unit_test_setup(sensors_are_checked, set_up),
         cmocka_unit_test_setup(table_without_end, set_up),
         cmocka_unit_test_setup(wrong_names, set_up),
         cmocka_unit_test_setup(missing_hooks, set_up),

@@ -5,6 +5,8 @@
 
 #include "script/device.h"
 #include "vulkan/device.h"
+#include "vulkan/recording.h"
+#include "vulkan/slot.h"
 
 static struct script script;
 static struct script_device *handle;
@@ -13,10 +15,12 @@ static struct text stub;
 static int set_up(void **state)
 {
     static struct assay_device device; /* limits, all 0 */
+    static struct assay_slot slot;
+    static struct assay_command command = {.slot = &slot};
     struct assay_error error = {0};
     (void)state;
     script = (struct script){.params = {.path = "t.lua"}, .arena = arena_create()};
-    handle = script_device_open(&device, NULL, &error);
+    handle = script_device_open(&device, &slot, &error);
     if (!script.arena || !handle || !state_create(&script, &error))
         return -1;
     lua_State *L = script.L;
@@ -26,7 +30,7 @@ static int set_up(void **state)
     lua_setglobal(L, "buffer");
     script_object_push(L, SCRIPT_KERNEL, handle, NULL);
     lua_setglobal(L, "kernel");
-    script_command_push(L, (struct assay_command *)&device);
+    script_command_push(L, &command);
     lua_setglobal(L, "cmd");
     script_view_allocate(L, script_view_new(L, "v", ASSAY_ELEMENT_FLOAT), 0);
     lua_setglobal(L, "view");

@@ -11,8 +11,8 @@
 #include <assay/kernel.h>
 #include <assay/option.h>
 #include <assay/plugin.h>
-#include <assay/slot.h>
 #include <assay/sensor.h>
+#include <assay/slot.h>
 #include <assay/verification.h>
 #include <assay/workload.h>
 

@@ -21,6 +21,7 @@
 #define DEFAULT_BUDGET_NS INT64_C(5000000000)
 #define LEAST_BUDGET_NS INT64_C(100000000)
 #define PAIRS 4       /* each with memory of its own */
+#define WARMUP 4      /* warm-ups together take at most a part of the budget */
 #define SHARE_MOST 10 /* what is worse is not worth a figure */
 #define NEVER 1e-9    /* a target that sampling does not reach: it uses its budget up */
 
@@ -137,11 +138,12 @@ static bool add_replicas(struct job *job, const char *name, const char *pair, un
                          int64_t budget_ns, struct plan_case *item, struct assay_error *error)
 {
     unsigned first = item->replica;
-    struct plan_experiment experiment = {.name = name,
-                                         .script = "assay noise",
-                                         .line = 1,
-                                         .pair = pair,
-                                         .measure = {.target = NEVER, .budget_ns = budget_ns}};
+    struct plan_experiment experiment = {
+        .name = name,
+        .script = "assay noise",
+        .line = 1,
+        .pair = pair,
+        .measure = {.target = NEVER, .budget_ns = budget_ns, .warmup_ns = budget_ns / WARMUP}};
     if (!plan_add_experiment(job->plan, &experiment, error))
         return false;
     for (; item->replica < first + count; item->replica++)
@@ -468,7 +470,9 @@ static int find_out(const struct noise_choices *choices)
 }
 
 static const struct arguments_option options[] = {
-    {"budget", 0, "TIME", "sampling time altogether (5s); half of it for each of the two"},
+    {"budget", 0, "TIME",
+     "sampling time altogether (5s); half of it for each of the two;\n"
+     "warming up takes a quarter of it more at most"},
     {"workload", 0, "NAME", "what runs (copy, of 16 MiB within the device)"},
     {"set", 0, "NAME=VALUE", "a parameter of it: --set bytes=1MiB"},
     CHOICES_PLUGIN_ROW,

@@ -17,6 +17,7 @@ struct plan_setting {
 struct plan_measure {
     double target;     /* wanted relative half-width of the median's interval (0.02) */
     int64_t budget_ns; /* sampling time a case (1 s; --quick 0.1 s) */
+    int64_t warmup_ns; /* at most, a case (1 s; --quick 0.1 s) */
     uint32_t min_samples, max_samples; /* 6; 10,000 */
     int64_t deadline_ns; /* of the whole case, after which the supervisor kills its worker (60 s,
                             and the budget, where one is given) */

@@ -21,10 +21,17 @@ static json_t *settings_to_json(const struct plan_case *item)
 static json_t *measure_to_json(const struct plan_measure *measure, bool quick)
 {
     int64_t budget = measure->budget_ns > 0 ? measure->budget_ns : INT64_C(1000000000);
-    return json_pack("{s:f, s:I, s:I, s:I}", "target", measure->target > 0 ? measure->target : 0.02,
-                     "budget_ns", (json_int_t)(quick ? budget / 10 : budget), "min_samples",
-                     (json_int_t)(measure->min_samples ? measure->min_samples : 6), "max_samples",
-                     (json_int_t)(measure->max_samples ? measure->max_samples : 10000));
+    json_t *json = json_pack(
+        "{s:f, s:I, s:I, s:I}", "target", measure->target > 0 ? measure->target : 0.02, "budget_ns",
+        (json_int_t)(quick ? budget / 10 : budget), "min_samples",
+        (json_int_t)(measure->min_samples ? measure->min_samples : 6), "max_samples",
+        (json_int_t)(measure->max_samples ? measure->max_samples : 10000));
+    if (json && measure->warmup_ns > 0 &&
+        json_object_set_new(json, "warmup_ns", json_integer(measure->warmup_ns)) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
 }
 
 /* {"axis","group","cases"} or null. */

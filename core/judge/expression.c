@@ -172,6 +172,7 @@ static bool fetch_leaf(struct evaluation *e, struct node *node, expression_fetch
     uint64_t group = 0;
     if (!fetch(user, node->of, &node->turns, &group, error))
         return false;
+    group ^= node->turns.which; /* what is of other turns is drawn apart */
     if (node->turns.count == 0 || node->turns.count > UINT32_MAX || !join_group(e, node, group)) {
         e->sampled = false;
         return true;

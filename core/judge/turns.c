@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "judge/turns.h"
 
+#include "base/hash.h"
 #include "base/json.h"
 
 #include <stdlib.h>
@@ -62,6 +63,14 @@ static bool series_name(const json_t *record, const char *metric, struct turns *
     return true;
 }
 
+/* The processor's time is read in turns of each case's own, so it pairs with nothing; what else is
+ * not there in each turn (device times of repeated stages) is there in the same ones of all the
+ * cases that are taken in turn. */
+static bool may_be_sparse(const char *series)
+{
+    return strcmp(series, "host_cpu_time") != 0;
+}
+
 bool turns_read(const json_t *samples, const json_t *record, const char *metric, struct turns *out,
                 struct assay_error *error)
 {
@@ -74,20 +83,21 @@ bool turns_read(const json_t *samples, const json_t *record, const char *metric,
         !series_name(record, metric, &turns, name))
         return true;
     const json_t *series = json_object_get(json_object_get(samples, "series"), name);
-    turns.count = json_array_size(series);
-    if (turns.count == 0)
+    size_t all = json_array_size(series);
+    if (all == 0)
         return true;
-    turns.values = malloc(turns.count * sizeof(*turns.values));
+    turns.values = malloc(all * sizeof(*turns.values));
     if (!turns.values)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for %zu samples", turns.count);
-    for (size_t i = 0; i < turns.count; i++) {
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for %zu samples", all);
+    for (size_t i = 0; i < all; i++) {
         const json_t *value = json_array_get(series, i);
-        if (!json_is_number(value)) { /* not read in this batch */
-            turns_free(&turns);
-            return true;
-        }
-        turns.values[i] = json_number_value(value);
+        if (json_is_number(value))
+            turns.values[turns.count++] = json_number_value(value);
+        else
+            turns.which = random_child(turns.which, i);
     }
+    if (turns.which != 0 && (turns.count == 0 || !may_be_sparse(name)))
+        turns_free(&turns);
     *out = turns;
     return true;
 }

@@ -20,6 +20,8 @@ struct run {
     struct sampler *sampler;
     const struct measure_watch *watch; /* NULL: nobody watches, or all are models */
     bool watched;                      /* begun */
+    unsigned repeat_turns;             /* with device times of repeated stages */
+    int64_t begin_ns;                  /* of sampling */
     bool broken;                       /* ask failed */
 };
 
@@ -112,6 +114,18 @@ static bool turn(struct run *run, uint64_t number,
     return true;
 }
 
+/* All members have them in the same turns, or a ratio of device times would have no pairs. */
+static void plan_repeats(struct run *run)
+{
+    int64_t spent_ns = 0;
+    for (size_t i = 0; i < run->alive; i++)
+        spent_ns += run->taking_part[i]->repeated_ns;
+    bool due = repeat_due(run->repeat_turns, spent_ns, clock_now(run->clock) - run->begin_ns);
+    run->repeat_turns += due;
+    for (size_t i = 0; i < run->alive; i++)
+        run->taking_part[i]->repeats_due = due;
+}
+
 static bool report_all(struct run *run)
 {
     for (size_t i = 0; i < run->alive; i++) {
@@ -197,7 +211,9 @@ static bool sample(struct run *run, struct measure_result *results, struct assay
             return false;
         }
     watch_begin(run);
+    run->begin_ns = clock_now(run->clock);
     for (uint64_t n = 0; good && sampler_wants_more(run->sampler); n++) {
+        plan_repeats(run);
         if (!turn(run, n, member_sample))
             return false;
         good = sampler_add(run->sampler, run->times, clock_now(run->clock), &cause);

@@ -73,7 +73,7 @@ bool member_sample(struct member *member, int64_t *time_ns, struct assay_error *
 {
     struct serial_times times;
     if (!serial_batch(&member->serial, &times, error) ||
-        !repeat_sample(&member->serial, &times, error) ||
+        !repeat_sample(&member->serial, member->repeats_due, &times, &member->repeated_ns, error) ||
         !samples_add(&member->samples, &member->serial, &times, error))
         return false;
     *time_ns = times.time_ns;

@@ -20,6 +20,8 @@ struct member {
     void *self;
     struct serial serial;
     struct samples samples;
+    bool repeats_due;    /* in this turn */
+    int64_t repeated_ns; /* what repeat_sample spent, of all turns */
     struct assay_verification verification;
     bool verified;
 };
@@ -30,6 +32,7 @@ bool member_prepare(struct member *member, struct assay_error *error);
 bool member_warm(struct member *member, int64_t *time_ns, struct assay_error *error);
 /* Between the two: what the warm-up has shown to be short is recorded again, many times over. */
 bool member_settle(struct member *member, struct assay_error *error);
+/* The latter in a turn with device times of repeated stages, or one without (repeat_sample). */
 bool member_sample(struct member *member, int64_t *time_ns, struct assay_error *error);
 /* What is verified is what was measured: the same recording, once more on fresh contents. */
 bool member_run_fresh(struct member *member, struct assay_error *error);

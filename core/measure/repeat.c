@@ -138,7 +138,13 @@ bool repeat_prepare(struct serial *serial, struct assay_slot *slot, struct assay
     return true;
 }
 
-bool repeat_sample(struct serial *serial, struct serial_times *times, struct assay_error *error)
+bool repeat_due(unsigned turns, int64_t spent_ns, int64_t used_ns)
+{
+    return turns < REPEAT_TURNS_LEAST || spent_ns <= used_ns / 4;
+}
+
+bool repeat_sample(struct serial *serial, bool due, struct serial_times *times, int64_t *spent_ns,
+                   struct assay_error *error)
 {
     for (unsigned i = 0; i < serial->count; i++) {
         struct serial_stage *entry = &serial->stages[i];
@@ -146,8 +152,15 @@ bool repeat_sample(struct serial *serial, struct serial_times *times, struct ass
         int64_t region_ns, half = repeat->count / 2;
         if (!repeat->command)
             continue;
+        if (entry->host_clock && !due) {
+            times->stages[i].device_ns = -1;
+            continue;
+        }
+        int64_t begin = clock_now(serial->clock);
         if (!run(serial, repeat, &region_ns, error))
             return false;
+        if (entry->host_clock)
+            *spent_ns += clock_now(serial->clock) - begin;
         times->stages[i].device_ns = (region_ns + half) / repeat->count;
         if (!entry->host_clock)
             times->stages[i].time_ns = times->stages[i].device_ns;

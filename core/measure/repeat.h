@@ -33,8 +33,17 @@ void repeat_watch(struct serial *serial, const struct serial_times *times);
  * the device is past use. */
 bool repeat_prepare(struct serial *serial, struct assay_slot *slot, struct assay_error *error);
 /* After a batch: replaces the device times of repeated stages by those of one repeat, and their
- * times where those are device times. End to end and the batch's own sums stay. */
-bool repeat_sample(struct serial *serial, struct serial_times *times, struct assay_error *error);
+ * times where those are device times. End to end and the batch's own sums stay. Where a stage's
+ * time is the host's, its device time is had only in a turn that is `due`, else it is -1; what that
+ * takes is added to *spent_ns. */
+bool repeat_sample(struct serial *serial, bool due, struct serial_times *times, int64_t *spent_ns,
+                   struct assay_error *error);
+
+/* Device times beside host times may take a quarter of the sampling, but are there in the first
+ * turns, which are enough for an interval: whether the next turn is one of theirs, when `turns`
+ * were, which took spent_ns of used_ns. Pure. */
+#define REPEAT_TURNS_LEAST 8u
+bool repeat_due(unsigned turns, int64_t spent_ns, int64_t used_ns);
 void repeat_finish(struct serial *serial);
 
 #endif

@@ -58,8 +58,17 @@ void samples_free(struct samples *samples)
     *samples = (struct samples){0};
 }
 
-/* Whether the column holds measured values: in all rows, but for the processor's time, which is not
- * read in all. */
+/* Of the device times of a repeated stage beside its host times only some are there. */
+static bool is_sparse(const struct serial *serial, size_t column)
+{
+    if (column < COLUMN_STAGES || (column - COLUMN_STAGES) % 2 == 0)
+        return false;
+    const struct serial_stage *stage = &serial->stages[(column - COLUMN_STAGES) / 2];
+    return stage->repeat.command && stage->host_clock;
+}
+
+/* Whether the column holds measured values: in all rows, but for the processor's time and device
+ * times of repeated stages, which are not read in all. */
 static bool column_present(const struct samples *samples, const struct serial *serial,
                            size_t column)
 {
@@ -68,6 +77,8 @@ static bool column_present(const struct samples *samples, const struct serial *s
             return false;
     } else if (column == COLUMN_CPU) {
         return !serial->clock->simulated;
+    } else if (is_sparse(serial, column)) {
+        return samples->count > 0;
     }
     size_t width = row_width(serial);
     for (size_t i = 0; i < samples->count; i++)

@@ -129,6 +129,17 @@ static void add_figures(struct text *out, const json_t *record)
     }
 }
 
+/* The failures of a pair group count once, at its first case. */
+static void note_shared(struct junit *junit, size_t at, const json_t *record, struct judged *judged)
+{
+    bool shared;
+    uint8_t worst = view_judged(&junit->view, at, record, &shared);
+    if (shared)
+        text_addf(&judged->noted,
+                  "%s, as its pair group: the bounds stand at the group's first case\n",
+                  view_verdict_names[worst]);
+}
+
 static void add_output(struct junit *junit, const json_t *record, const char *experiment,
                        const struct judged *judged)
 {
@@ -237,6 +248,7 @@ static bool add_case(struct junit *junit, size_t at, const json_t *record,
                 begin_suite(junit, experiment, error);
     if (good) {
         struct text label = {0};
+        note_shared(junit, at, record, &judged);
         view_add_label(&junit->view, record, &label);
         begin_testcase(junit, experiment, text_string(&label), case_time_us(record));
         text_free(&label);

@@ -53,7 +53,7 @@ static bool add_metric(struct table *table, const json_t *record, const char *na
     return good;
 }
 
-static bool add_result(struct table *table, size_t at, const char *status,
+static bool add_result(struct table *table, size_t at, const json_t *record, const char *status,
                        struct assay_error *error)
 {
     static const enum grid_colour colours[] = {[VIEW_PASS] = GRID_GOOD,
@@ -61,7 +61,8 @@ static bool add_result(struct table *table, size_t at, const char *status,
                                                [VIEW_INCONCLUSIVE] = GRID_DOUBTFUL,
                                                [VIEW_NOT_JUDGED] = GRID_DOUBTFUL,
                                                [VIEW_NONE] = GRID_PLAIN};
-    uint8_t worst = table->view.worst[at];
+    bool shared;
+    uint8_t worst = view_judged(&table->view, at, record, &shared);
     if (strcmp(status, "done") != 0) {
         enum grid_colour colour = strcmp(status, "skipped") == 0 ? GRID_DOUBTFUL : GRID_BAD;
         return grid_cell(&table->grid, "result", 0, status, NULL, colour, error);
@@ -77,7 +78,7 @@ static bool add_row(struct table *table, size_t at, const json_t *record, struct
     const char *status = json_text(record, "status", "error");
     if (!grid_begin_row(&table->grid, error) ||
         !rows_parameters(&table->grid, &table->view, record, error) ||
-        !add_result(table, at, status, error))
+        !add_result(table, at, record, status, error))
         return false;
     if (!table->grid.row)
         return true;

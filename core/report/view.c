@@ -147,6 +147,20 @@ void view_close(struct view *view)
     *view = (struct view){0};
 }
 
+uint8_t view_judged(struct view *view, size_t at, const json_t *record, bool *shared)
+{
+    struct hash128 group = {{0}};
+    const char *hex = json_text(json_object_get(record, "pair"), "group", NULL);
+    bool grouped = hex && hash_from_hex(hex, &group);
+    *shared = grouped && memcmp(&group, &view->group, sizeof(group)) == 0 &&
+              view->worst[at] == VIEW_NONE && view->group_worst != VIEW_NONE;
+    if (*shared)
+        return view->group_worst;
+    view->group = group;
+    view->group_worst = view->worst[at];
+    return view->worst[at];
+}
+
 const struct assay_option *const *view_options(const struct view *view, const char *workload)
 {
     for (size_t i = 0; i < view->workload_count; i++)

@@ -4,6 +4,7 @@
 #ifndef REPORT_VIEW_H
 #define REPORT_VIEW_H
 
+#include "base/hash.h"
 #include "base/options.h"
 #include "report/report.h"
 
@@ -18,7 +19,9 @@ struct view {
     /* Chains of verdicts: index + 1, 0 ends. A case's chain starts at first[case], that of all
      * summaries at first[case_count]. */
     uint32_t *first, *next;
-    uint8_t *worst;           /* enum view_verdict of each case */
+    uint8_t *worst;       /* enum view_verdict of each case */
+    struct hash128 group; /* the pair group of the last case that view_judged was asked of */
+    uint8_t group_worst;
     size_t bounds[VIEW_NONE]; /* how many of each verdict */
     struct arena *arena;
     struct view_workload *workloads;
@@ -40,6 +43,10 @@ void view_add_label(const struct view *view, const json_t *record, struct text *
  * experiment alone. `script` NULL: the run's. */
 void view_add_command(const struct view *view, const json_t *record, const char *experiment,
                       const char *script, struct text *out);
+/* What the bounds on a case came to (enum view_verdict). Those on a pair group stand at the group's
+ * first case in the journal and hold for all: *shared is set for the others. Cases are asked for in
+ * the journal's order. */
+uint8_t view_judged(struct view *view, size_t at, const json_t *record, bool *shared);
 /* The device's short name, or NULL when the case has none. */
 const char *view_device(const json_t *record);
 /* 3, or 0 or 1: what an inconclusive bound counts as; and whether skips count as failures. */

@@ -136,22 +136,28 @@ static bool read_times(const struct compare_side *side, const struct metric *met
 {
     const json_t *series = series_of(side->samples, metric->name, kind);
     double amount = kind ? amount_of(side->record, metric->name, kind) : 1;
-    *out = (struct times){.count = json_array_size(series), .constant = true};
-    if (out->count == 0 || !(amount > 0)) {
-        out->damage = out->count == 0 ? "there are no samples in the journal"
-                                      : "the stage's cost is not in the journal";
+    size_t all = json_array_size(series);
+    *out = (struct times){.constant = true};
+    if (all == 0 || !(amount > 0)) {
+        out->damage = all == 0 ? "there are no samples in the journal"
+                               : "the stage's cost is not in the journal";
         return true;
     }
-    out->values = malloc(out->count * sizeof(*out->values));
+    out->values = malloc(all * sizeof(*out->values));
     if (!out->values)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for %zu samples", out->count);
-    for (size_t i = 0; i < out->count; i++) {
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for %zu samples", all);
+    for (size_t i = 0; i < all; i++) {
         const json_t *value = json_array_get(series, i);
-        out->values[i] = json_is_number(value) ? json_number_value(value) / amount : 0;
-        out->constant = out->constant && out->values[i] == out->values[0];
-        if (!(out->values[i] > 0))
+        if (json_is_null(value)) /* not read in this batch */
+            continue;
+        double time = json_is_number(value) ? json_number_value(value) / amount : 0;
+        out->values[out->count++] = time;
+        out->constant = out->constant && time == out->values[0];
+        if (!(time > 0))
             out->damage = "a sample is not a time over 0";
     }
+    if (out->count == 0)
+        out->damage = "there are no samples in the journal";
     if (!out->damage)
         check_figure(out, metric, kind != NULL);
     return true;

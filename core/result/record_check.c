@@ -58,7 +58,7 @@ static const char *check_series(const json_t *series)
         first = false;
         json_array_foreach(values, i, value)
         {
-            if (!json_is_number(value) || json_number_value(value) < 0)
+            if (!json_is_null(value) && (!json_is_number(value) || json_number_value(value) < 0))
                 return "a sample of it is not a number of at least 0";
         }
     }

@@ -124,6 +124,7 @@ static struct measure_budget job_budget(const struct job *job, bool looks)
     struct measure_budget budget = {
         .target = json_number(measure, "target", 0),
         .budget_ns = json_whole(measure, "budget_ns", 0),
+        .warmup_ns = json_whole(measure, "warmup_ns", 0),
         .min_samples = (unsigned)json_whole(measure, "min_samples", 0),
         .max_samples = (unsigned)json_whole(measure, "max_samples", 0),
         .looks = looks,

@@ -40,7 +40,8 @@ const char *stats_doubt_text(enum stats_doubt doubt)
     case STATS_DRIFTING:
         return "the samples drift";
     case STATS_SHORT:
-        return "runs this short do not show how much runs differ";
+        return "runs of under 64 samples do not show how much runs differ: "
+               "give a longer budget, or what 'assay noise' says as --noise";
     }
     return "";
 }

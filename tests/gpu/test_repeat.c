@@ -16,6 +16,7 @@
 static struct fixture fixture;
 static struct workload_fixture copy;
 static struct assay_device *device;
+static unsigned min_samples; /* 0: the least */
 
 struct outcome {
     struct measure_result result;
@@ -53,12 +54,13 @@ static void measure(const struct assay_workload *workload, const void *params,
     static const char *directories[2];
     directories[0] = getenv("ASSAY_SHADER_DIR");
     struct shader_search search = {.directories = directories};
-    struct measure_request request = {.workload = workload,
-                                      .params = params,
-                                      .device = device,
-                                      .search = &search,
-                                      .seed = 7,
-                                      .budget = {.budget_ns = 1, .warmup_ns = 1}};
+    struct measure_request request = {
+        .workload = workload,
+        .params = params,
+        .device = device,
+        .search = &search,
+        .seed = 7,
+        .budget = {.min_samples = min_samples, .budget_ns = 1, .warmup_ns = 1}};
     struct assay_error error = {0};
     fixture_assert_ok(measure_case(&request, &outcome->result, &error), &error);
     outcome->series = parse(&outcome->result.samples);
@@ -165,6 +167,33 @@ static void host_time_is_not_touched(void **state)
         assert_true(at(&outcome, "submit_time", i) <= at(&outcome, "copy.time", i));
         assert_true(at(&outcome, "device_time", i) <= at(&outcome, "copy.time", i));
     }
+    release(&outcome);
+}
+
+/* Of many batches those that have none are null, and the metric counts the others. */
+static void device_times_beside_host_times_are_sparse(void **state)
+{
+    (void)state;
+    struct outcome outcome;
+    set_empty_region(SHORT_NS);
+    min_samples = 64;
+    measure_copy("upload", "pinned", "4096", &outcome);
+    min_samples = 0;
+    assert_repeated(&outcome);
+    assert_true(sample_count(&outcome) >= 64);
+    const json_t *series = json_object_get(outcome.series, "copy.device_time");
+    assert_int_equal(json_array_size(series), sample_count(&outcome));
+    json_int_t there = 0;
+    for (size_t i = 0; i < sample_count(&outcome); i++) {
+        const json_t *value = json_array_get(series, i);
+        assert_true(json_is_integer(value) || (i >= REPEAT_TURNS_LEAST && json_is_null(value)));
+        assert_true(at(&outcome, "copy.time", i) > 0);
+        there += json_is_integer(value);
+    }
+    json_t *metrics = metric_set_to_json(outcome.result.metrics);
+    json_t *metric = json_object_get(metrics, "copy.device_time");
+    assert_int_equal(json_whole(metric, "n", -1), there);
+    json_decref(metrics);
     release(&outcome);
 }
 
@@ -354,7 +383,7 @@ int main(void)
         TEST(device_copy_is_repeated),        TEST(host_time_is_not_touched),
         TEST(both_ways_are_repeated),         TEST(long_stages_are_not_repeated),
         TEST(staged_copies_are_not_repeated), TEST(repeats_are_limited),
-        TEST(work_in_place_is_not_repeated),
+        TEST(work_in_place_is_not_repeated),  TEST(device_times_beside_host_times_are_sparse),
     };
     const int unable = fixture_open(&fixture);
     if (unable)

@@ -443,7 +443,9 @@ static void turns_come_from_records(void **state)
     (void)state;
     const char *samples_text = "{\"unit\":\"ns\",\"series\":{\"time\":[30,10,20],"
                                "\"host_cpu_time\":[1,null,3],\"copy.time\":[8,4,2],"
-                               "\"copy.device_time\":[5,5,5]}}";
+                               "\"copy.device_time\":[5,5,5],\"fill.device_time\":[7,null,9],"
+                               "\"sort.device_time\":[null,4,null],"
+                               "\"sum.device_time\":[3,null,1]}}";
     const char *record_text =
         "{\"sampling\":{\"confidence\":0.99},\"stages\":[{\"name\":\"cop\"},{\"name\":\"copy\","
         "\"cost\":{\"payload_bytes\":64,\"flops\":16,\"items\":0}}]}";
@@ -462,7 +464,19 @@ static void turns_come_from_records(void **state)
     assert_true(turns_value(&turns, turns.values[2]) == 8e9);
     turns_free(&turns);
     assert_true(turns_read(samples, record, "copy.device_rate", &turns, &error));
-    assert_true(turns_value(&turns, turns.values[2]) == 12.8e9);
+    assert_true(turns_value(&turns, turns.values[2]) == 12.8e9 && turns.which == 0);
+    turns_free(&turns);
+    /* What is not there in all turns: what there is, and which turns those are. */
+    assert_true(turns_read(samples, record, "fill.device_time", &turns, &error));
+    assert_int_equal(turns.count, 2);
+    assert_true(turns.values[0] == 7 && turns.values[1] == 9 && turns.which != 0);
+    uint64_t which = turns.which;
+    turns_free(&turns);
+    assert_true(turns_read(samples, record, "sum.device_time", &turns, &error));
+    assert_true(turns.count == 2 && turns.which == which);
+    turns_free(&turns);
+    assert_true(turns_read(samples, record, "sort.device_time", &turns, &error));
+    assert_true(turns.count == 1 && turns.which != which);
     turns_free(&turns);
     static const char *const none[] = {"copy.item_rate", "host_cpu_time", "cop.rate", "checks"};
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {

@@ -34,12 +34,25 @@ static void noise_gives_a_first_guess(void **state)
     assert_int_equal(repeat_count(900, 129, 1000, 65536), 16513); /* and again from there */
 }
 
+/* The first eight turns, then while they took at most a quarter. */
+static void share_is_bounded(void **state)
+{
+    (void)state;
+    assert_true(repeat_due(0, 0, 0));
+    assert_true(repeat_due(7, 900, 1000));
+    assert_false(repeat_due(8, 900, 1000));
+    assert_false(repeat_due(8, 251, 1000));
+    assert_true(repeat_due(8, 250, 1000));
+    assert_true(repeat_due(100, 0, 1000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_filled),
         cmocka_unit_test(counts_have_limits),
         cmocka_unit_test(noise_gives_a_first_guess),
+        cmocka_unit_test(share_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

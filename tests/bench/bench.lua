@@ -327,7 +327,7 @@ for _, entry in ipairs(figures) do
 end
 os.execute("rm -rf " .. scratch)
 if not json and sections.main then
-  print("not measured: pairs (some 8 minutes): ci/bench pairs; honesty (2 minutes): ci/bench honesty")
+  print("not measured: pairs (some 12 minutes): ci/bench pairs; honesty (2 minutes): ci/bench honesty")
 end
 if not any then
   io.stderr:write("ci/bench: no figure has '", only, "' in its name\n")

@@ -33,11 +33,8 @@ local scratch = capture("mktemp -d"):gsub("\n", "")
 local environment = ("env XDG_CACHE_HOME=%s/cache MESA_SHADER_CACHE_DIR=%s/mesa LC_ALL=C "):format(scratch, scratch)
 os.execute(("mkdir -p %s/cache %s/mesa"):format(scratch, scratch))
 
-local function fail(text)
-  io.stderr:write("ci/bench: ", text, "\n")
-  os.execute("rm -rf " .. scratch)
-  os.exit(2)
-end
+-- Not os.exit: who started something (the loops of pairs.lua) ends it on the way out.
+local function fail(text) error(text, 0) end
 
 local function median(values)
   table.sort(values)
@@ -319,13 +316,19 @@ if not json then
   print(("%-46s %12s %12s %-5s %8s  %-22s %s"):format("figure", "value", "limit", "unit", "ratio", "goal", "holds"))
 end
 local any = false
-for _, entry in ipairs(figures) do
-  if sections[entry.section] and (not only or entry.name:find(only, 1, true)) then
-    any = true
-    entry.measure()
+local fine, why = pcall(function()
+  for _, entry in ipairs(figures) do
+    if sections[entry.section] and (not only or entry.name:find(only, 1, true)) then
+      any = true
+      entry.measure()
+    end
   end
-end
+end)
 os.execute("rm -rf " .. scratch)
+if not fine then
+  io.stderr:write("ci/bench: ", tostring(why), "\n")
+  os.exit(2)
+end
 if not json and sections.main then
   print("not measured: pairs (some 12 minutes): ci/bench pairs; honesty (2 minutes): ci/bench honesty")
 end

@@ -68,6 +68,9 @@ bool watch_next(struct watch *watch, const volatile int *interrupted, struct ass
     if (*interrupted)
         return false;
     size_t count = os_watch_count(watch->files);
+    if (count == 0)
+        return assay_fail(error, ASSAY_INVALID,
+                          "nothing to watch: the run ended before it read the script; see above");
     fprintf(stderr, "assay: watching %zu file%s; Ctrl-C ends\n", count, count == 1 ? "" : "s");
     const char *changed = os_watch_wait(watch->files, QUIET_NS, interrupted);
     if (changed)

@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `arithmetic` in every number kind and width: the results are verified, the cost is right, and a
  * kernel that leaves out a step is found. */
-#include "vulkan_fixture.h"
+#include "builtin_fixture.h"
 
-#include "../workload_fixture.h"
 #include "base/json.h"
 #include "base/os.h"
-#include "measure/measure.h"
 
 #include <unistd.h>
-
-static struct fixture fixture;
-static struct workload_fixture arithmetic;
-static struct assay_device *device;
-
-static bool measure(const char *const *settings, const char *directory,
-                    struct measure_result *result, struct assay_error *error)
-{
-    *result = (struct measure_result){0};
-    void *params = workload_params(&arithmetic, settings, error);
-    if (!params)
-        return false;
-    const char *const search[] = {directory, getenv("ASSAY_SHADER_DIR"), NULL};
-    struct shader_search shader_search = {.directories = directory ? search : search + 1};
-    struct measure_request request = {.workload = arithmetic.workload,
-                                      .params = params,
-                                      .device = device,
-                                      .search = &shader_search,
-                                      .seed = 42,
-                                      .budget = {.budget_ns = 1, .warmup_ns = 1}};
-    return measure_case(&request, result, error);
-}
 
 static int64_t cost(const struct measure_result *result, const char *member)
 {
@@ -45,7 +21,7 @@ static void assert_right(const char *const *settings, int64_t flops, int64_t byt
 {
     struct measure_result result;
     struct assay_error error = {0};
-    bool ok = measure(settings, NULL, &result, &error);
+    bool ok = builtin_measure(settings, NULL, &result, &error);
     if (!ok && error.status != ASSAY_UNSUPPORTED)
         print_error("%s %s: %s\n", settings[1], settings[3], error.text);
     assert_true(ok || error.status == ASSAY_UNSUPPORTED);
@@ -60,7 +36,7 @@ static void assert_right(const char *const *settings, int64_t flops, int64_t byt
         assert_int_equal(cost(&result, "read_bytes"), 0);
     }
     measure_result_free(&result);
-    fixture_assert_quiet(&fixture);
+    fixture_assert_quiet(&builtin.vulkan);
 }
 #define RIGHT(flops, bytes, ...)                                                                   \
     assert_right((const char *const[]){__VA_ARGS__, NULL}, flops, bytes)
@@ -103,16 +79,16 @@ static void refuses(void **state)
     (void)state;
     struct assay_error error = {0};
     const char *const width[] = {"width", "3", NULL};
-    assert_null(workload_params(&arithmetic, width, &error));
+    assert_null(workload_params(&builtin.workload, width, &error));
     assert_string_equal(error.text, "width: 3 is no width of a vector; 1, 2 and 4 are");
     error = (struct assay_error){0};
     const char *const chains[] = {"width", "4", "chains", "6", NULL};
-    assert_null(workload_params(&arithmetic, chains, &error));
+    assert_null(workload_params(&builtin.workload, chains, &error));
     assert_string_equal(error.text, "chains: 6 values do not make whole vectors of width 4; give a "
                                     "multiple of it, or 0");
     error = (struct assay_error){0};
     const char *const rounds[] = {"number", "fp16", "rounds", "17", NULL};
-    assert_null(workload_params(&arithmetic, rounds, &error));
+    assert_null(workload_params(&builtin.workload, rounds, &error));
     assert_string_equal(error.text,
                         "rounds: fp16 takes at most 16, so that all its values are exact");
 }
@@ -137,7 +113,7 @@ static void finds_a_missing_step(void **state)
     os_path_join(&path, directory, "arithmetic_chains.comp");
     fixture_assert_ok(
         os_file_write_atomic(text_string(&path), changed.data, changed.length, &error), &error);
-    assert_false(measure(settings, directory, &result, &error));
+    assert_false(builtin_measure(settings, directory, &result, &error));
     assert_int_equal(error.status, ASSAY_WRONG_RESULT);
     measure_result_free(&result);
     unlink(text_string(&path));
@@ -145,26 +121,7 @@ static void finds_a_missing_step(void **state)
     text_free(&path);
     text_free(&source);
     text_free(&changed);
-    fixture_assert_quiet(&fixture);
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    struct assay_error error = {0};
-    if (!workload_open(&arithmetic, "arithmetic", &error))
-        print_error("%s\n", error.text);
-    assert_non_null(arithmetic.workload);
-    device = fixture_device(&fixture, 1);
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    device_destroy(&device);
-    workload_close(&arithmetic);
-    return 0;
+    fixture_assert_quiet(&builtin.vulkan);
 }
 
 int main(void)
@@ -175,10 +132,5 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(finds_a_missing_step),
     };
-    const int unable = fixture_open(&fixture);
-    if (unable)
-        return unable;
-    const int failed = cmocka_run_group_tests(tests, open_device, close_device);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed ? 1 : 0;
+    return builtin_run("arithmetic", tests, builtin_set_up);
 }

@@ -351,10 +351,5 @@ int main(void)
         cmocka_unit_test(the_heap_is_counted),
         cmocka_unit_test(two_members_share),
     };
-    const int unable = fixture_open(&fixture);
-    if (unable)
-        return unable;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed ? 1 : 0;
+    return fixture_run(&fixture, tests, NULL, NULL);
 }

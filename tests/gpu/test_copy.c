@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `copy` in every direction, by every method, from every kind of memory, over odd sizes; each byte
  * is verified, and a planted corruption is found. */
-#include "vulkan_fixture.h"
+#include "builtin_fixture.h"
 
-#include "../workload_fixture.h"
 #include "base/json.h"
 #include "base/os.h"
-#include "measure/measure.h"
 
 #include <unistd.h>
-
-static struct fixture fixture;
-static struct workload_fixture copy;
-static struct assay_device *device;
 
 static const char *const directions[] = {"upload", "download", "device", "both"};
 static const char *const memories[] = {"pageable", "pinned", "cached", "imported", "bar"};
@@ -31,25 +25,13 @@ static bool is(const char *a, const char *b)
 static bool measure(const struct point *point, const char *directory, struct measure_result *result,
                     struct assay_error *error)
 {
-    *result = (struct measure_result){0};
     const char *const settings[] = {
         "direction",   point->direction, "host_memory",
         point->memory, "method",         point->method,
         "bytes",       point->bytes,     "chunk",
         point->chunk,  "kernel",         point->kernel ? point->kernel : "copy_words.comp",
         NULL};
-    void *params = workload_params(&copy, settings, error);
-    if (!params)
-        return false;
-    const char *const search[] = {directory, getenv("ASSAY_SHADER_DIR"), NULL};
-    struct shader_search shader_search = {.directories = directory ? search : search + 1};
-    struct measure_request request = {.workload = copy.workload,
-                                      .params = params,
-                                      .device = device,
-                                      .search = &shader_search,
-                                      .seed = 42,
-                                      .budget = {.budget_ns = 1, .warmup_ns = 1}};
-    return measure_case(&request, result, error);
+    return builtin_measure(settings, directory, result, error);
 }
 
 static void assert_measured(const struct point *point, const struct measure_result *result)
@@ -113,7 +95,7 @@ static void run_point(const struct point *point)
         assert_true(error.status == wanted || absent);
     }
     measure_result_free(&result);
-    fixture_assert_quiet(&fixture);
+    fixture_assert_quiet(&builtin.vulkan);
 }
 
 static void run_all(const char *bytes, const char *chunk)
@@ -202,7 +184,7 @@ static void refused(const struct point *point, const char *directory, enum assay
     assert_non_null(strstr(error.text, text));
     assert_int_equal(result.samples.length, 0);
     measure_result_free(&result);
-    fixture_assert_quiet(&fixture);
+    fixture_assert_quiet(&builtin.vulkan);
 }
 
 static void refusals_name_the_way_out(void **state)
@@ -267,7 +249,7 @@ static void planted_corruption_is_found(void **state)
     unlink(text_string(&path));
     rmdir(directory);
     text_free(&path);
-    fixture_assert_quiet(&fixture);
+    fixture_assert_quiet(&builtin.vulkan);
 }
 
 /* Four cases alive together: both ways, by command and by a shader, on inputs of their own. Each is
@@ -285,11 +267,12 @@ static void a_pair_group_is_verified_case_by_case(void **state)
                                         "method",    i % 2 ? "shader" : "command",
                                         "bytes",     "100000",
                                         NULL};
-        members[i] = (struct measure_request){.workload = copy.workload,
-                                              .params = workload_params(&copy, settings, &error),
-                                              .device = device,
-                                              .search = &shader_search,
-                                              .seed = 42 + i};
+        members[i] = (struct measure_request){
+            .workload = builtin.workload.workload,
+            .params = workload_params(&builtin.workload, settings, &error),
+            .device = builtin.device,
+            .search = &shader_search,
+            .seed = 42 + i};
         fixture_assert_ok(members[i].params != NULL, &error);
     }
     struct measure_group group = {.members = members,
@@ -314,26 +297,7 @@ static void a_pair_group_is_verified_case_by_case(void **state)
         json_decref(samples);
         measure_result_free(&results[i]);
     }
-    fixture_assert_quiet(&fixture);
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    struct assay_error error = {0};
-    if (!workload_open(&copy, "copy", &error))
-        print_error("%s\n", error.text);
-    assert_non_null(copy.workload);
-    device = fixture_device(&fixture, 1);
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    device_destroy(&device);
-    workload_close(&copy);
-    return 0;
+    fixture_assert_quiet(&builtin.vulkan);
 }
 
 int main(void)
@@ -348,10 +312,5 @@ int main(void)
         cmocka_unit_test(planted_corruption_is_found),
         cmocka_unit_test(a_pair_group_is_verified_case_by_case),
     };
-    const int unable = fixture_open(&fixture);
-    if (unable)
-        return unable;
-    const int failed = cmocka_run_group_tests(tests, open_device, close_device);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed ? 1 : 0;
+    return builtin_run("copy", tests, builtin_set_up);
 }

@@ -195,10 +195,5 @@ int main(void)
         cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(wrong_use_is_seen),
     };
-    const int unable = fixture_open(&fixture);
-    if (unable)
-        return unable;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed ? 1 : 0;
+    return fixture_run(&fixture, tests, NULL, NULL);
 }

@@ -107,10 +107,5 @@ int main(void)
         cmocka_unit_test(every_kind_is_the_same),
         cmocka_unit_test(the_rest_is_the_hosts),
     };
-    const int unable = fixture_open(&fixture);
-    if (unable)
-        return unable;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed ? 1 : 0;
+    return fixture_run(&fixture, tests, NULL, NULL);
 }

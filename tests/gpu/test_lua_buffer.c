@@ -296,9 +296,6 @@ static void without_a_slot(void **state)
 
 int main(void)
 {
-    const int status = fixture_open(&fixture);
-    if (status != 0)
-        return status;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(device_is_described, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fills, set_up, tear_down),
@@ -310,7 +307,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(mistakes_in_kernels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_slot, set_up, tear_down),
     };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed;
+    return fixture_run(&fixture, tests, NULL, NULL);
 }

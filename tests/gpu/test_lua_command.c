@@ -278,9 +278,6 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const int status = fixture_open(&fixture);
-    if (status != 0)
-        return status;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(saxpy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(repeats, set_up, tear_down),
@@ -291,7 +288,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(slots, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
     };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed;
+    return fixture_run(&fixture, tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Stages that are short for their queue's timestamps are repeated to get their device time, and to
  * no other end. What an empty region costs is set here, so that short is what the test says. */
-#include "vulkan_fixture.h"
+#include "builtin_fixture.h"
 
-#include "../workload_fixture.h"
 #include "base/json.h"
-#include "measure/measure.h"
 #include "measure/repeat.h"
 
 #include <assay/assay.h>
@@ -13,9 +11,6 @@
 /* Ten of these are longer than any of the stages here takes on a busy machine. */
 #define SHORT_NS INT64_C(2000000)
 
-static struct fixture fixture;
-static struct workload_fixture copy;
-static struct assay_device *device;
 static unsigned min_samples; /* 0: the least */
 
 struct outcome {
@@ -25,14 +20,14 @@ struct outcome {
 
 static void set_empty_region(int64_t ns)
 {
-    struct vulkan_device *member = device->members[0];
+    struct vulkan_device *member = builtin.device->members[0];
     for (uint32_t i = 0; i < member->queue_count; i++)
         member->queues[i].empty_region_ns = member->queues[i].timestamp_bits ? ns : -1;
 }
 
 static bool has_timestamps(void)
 {
-    struct vulkan_device *member = device->members[0];
+    struct vulkan_device *member = builtin.device->members[0];
     for (uint32_t i = 0; i < member->queue_count; i++)
         if (member->queues[i].timestamp_bits == 0)
             return false;
@@ -57,7 +52,7 @@ static void measure(const struct assay_workload *workload, const void *params,
     struct measure_request request = {
         .workload = workload,
         .params = params,
-        .device = device,
+        .device = builtin.device,
         .search = &search,
         .seed = 7,
         .budget = {.min_samples = min_samples, .budget_ns = 1, .warmup_ns = 1}};
@@ -71,7 +66,7 @@ static void measure(const struct assay_workload *workload, const void *params,
     json_t *verification = parse(&outcome->result.verification);
     assert_string_equal(json_text(verification, "verdict", ""), "right");
     json_decref(verification);
-    fixture_assert_quiet(&fixture);
+    fixture_assert_quiet(&builtin.vulkan);
 }
 
 static void measure_copy(const char *direction, const char *memory, const char *bytes,
@@ -79,11 +74,11 @@ static void measure_copy(const char *direction, const char *memory, const char *
 {
     struct assay_error error = {0};
     void *params = workload_params(
-        &copy,
+        &builtin.workload,
         (const char *const[]){"direction", direction, "host_memory", memory, "bytes", bytes, NULL},
         &error);
     fixture_assert_ok(params, &error);
-    measure(copy.workload, params, outcome);
+    measure(builtin.workload.workload, params, outcome);
 }
 
 static void release(struct outcome *outcome)
@@ -350,23 +345,6 @@ static void work_in_place_is_not_repeated(void **state)
     release(&outcome);
 }
 
-static int open_device(void **state)
-{
-    (void)state;
-    struct assay_error error = {0};
-    fixture_assert_ok(workload_open(&copy, "copy", &error), &error);
-    device = fixture_device(&fixture, 1);
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    device_destroy(&device);
-    workload_close(&copy);
-    return 0;
-}
-
 static int no_timestamps(void **state)
 {
     (void)state;
@@ -385,10 +363,5 @@ int main(void)
         TEST(staged_copies_are_not_repeated), TEST(repeats_are_limited),
         TEST(work_in_place_is_not_repeated),  TEST(device_times_beside_host_times_are_sparse),
     };
-    const int unable = fixture_open(&fixture);
-    if (unable)
-        return unable;
-    const int failed = cmocka_run_group_tests(tests, open_device, close_device);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed ? 1 : 0;
+    return builtin_run("copy", tests, builtin_set_up);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* `submit`: each dispatch on its own or all at once, the same words; and the order of its times,
  * which holds in every sample. */
-#include "vulkan_fixture.h"
+#include "builtin_fixture.h"
 
-#include "../workload_fixture.h"
 #include "base/json.h"
-#include "measure/measure.h"
-
-static struct fixture fixture;
-static struct workload_fixture submit;
-static struct assay_device *device;
 
 struct point {
     const char *wait, *dispatches, *invocations, *steps;
@@ -18,22 +12,10 @@ struct point {
 static bool measure(const struct point *point, struct measure_result *result,
                     struct assay_error *error)
 {
-    *result = (struct measure_result){0};
     const char *const settings[] = {
         "wait",  point->wait,  "dispatches", point->dispatches, "invocations", point->invocations,
         "steps", point->steps, NULL};
-    void *params = workload_params(&submit, settings, error);
-    if (!params)
-        return false;
-    const char *const directories[] = {getenv("ASSAY_SHADER_DIR"), NULL};
-    struct shader_search search = {.directories = directories};
-    struct measure_request request = {.workload = submit.workload,
-                                      .params = params,
-                                      .device = device,
-                                      .search = &search,
-                                      .seed = 42,
-                                      .budget = {.budget_ns = 1, .warmup_ns = 1}};
-    return measure_case(&request, result, error);
+    return builtin_measure(settings, NULL, result, error);
 }
 
 static json_t *parse(const struct text *text)
@@ -90,7 +72,7 @@ static void run_point(const struct point *point)
     json_decref(metrics);
     assert_order(&result);
     measure_result_free(&result);
-    fixture_assert_quiet(&fixture);
+    fixture_assert_quiet(&builtin.vulkan);
 }
 
 static void each_and_batch(void **state)
@@ -118,21 +100,11 @@ static void too_many_words_are_refused(void **state)
     measure_result_free(&result);
 }
 
-static int open_device(void **state)
+static int set_up(void **state)
 {
-    (void)state;
     struct assay_error error = {0};
-    fixture_assert_ok(workload_open(&submit, "submit", &error), &error);
-    device = fixture_device(&fixture, 1);
-    fixture_assert_ok(device_measure_empty_regions(device, &error), &error);
-    return 0;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    device_destroy(&device);
-    workload_close(&submit);
+    builtin_set_up(state);
+    fixture_assert_ok(device_measure_empty_regions(builtin.device, &error), &error);
     return 0;
 }
 
@@ -142,10 +114,5 @@ int main(void)
         cmocka_unit_test(each_and_batch),
         cmocka_unit_test(too_many_words_are_refused),
     };
-    const int unable = fixture_open(&fixture);
-    if (unable)
-        return unable;
-    const int failed = cmocka_run_group_tests(tests, open_device, close_device);
-    vulkan_instance_destroy(&fixture.instance);
-    return failed ? 1 : 0;
+    return builtin_run("submit", tests, set_up);
 }

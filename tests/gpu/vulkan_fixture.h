@@ -70,4 +70,19 @@ static inline struct assay_device *fixture_device(struct fixture *fixture, unsig
     return device;
 }
 
+/* The exit status of a group of tests, which begins with fixture_open and ends the instance. */
+#define fixture_run(fixture, tests, set_up, tear_down)                                             \
+    fixture_run_tests(fixture, tests, sizeof(tests) / sizeof((tests)[0]), set_up, tear_down)
+static inline int fixture_run_tests(struct fixture *fixture, const struct CMUnitTest *tests,
+                                    size_t count, CMFixtureFunction set_up,
+                                    CMFixtureFunction tear_down)
+{
+    const int unable = fixture_open(fixture);
+    if (unable)
+        return unable;
+    const int failed = _cmocka_run_group_tests("tests", tests, count, set_up, tear_down);
+    vulkan_instance_destroy(&fixture->instance);
+    return failed ? 1 : 0;
+}
+
 #endif

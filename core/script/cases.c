@@ -31,7 +31,8 @@ struct match { /* one name of { bytes = "4 KiB" }; option values are parsed for 
     struct option_value value;
 };
 
-static const char *const methods[] = {"one", "where", "each", "groups"};
+#define METHODS 4
+static const char *const methods[METHODS] = {"one", "where", "each", "groups"};
 
 static struct cases *cases_check(lua_State *L, int index)
 {
@@ -437,7 +438,7 @@ struct series *series_test(lua_State *L, int index)
 static int method_push(lua_State *L, const char *name)
 {
     static const lua_CFunction functions[] = {cases_one, cases_where, cases_each, cases_groups};
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+    for (size_t i = 0; i < METHODS; i++) {
         if (strcmp(name, methods[i]) == 0) {
             lua_pushcfunction(L, functions[i]);
             return 1;
@@ -448,18 +449,9 @@ static int method_push(lua_State *L, const char *name)
 
 static void unknown_column(lua_State *L, const char *name)
 {
-    size_t at = 0, count = 0;
-    const struct catalog_workload *workload = workload_next(L, &at);
-    const char **names = script_alloc(
-        L,
-        (workload->stage_count + workload->extra_count + case_metric_count + 4) * sizeof(*names));
-    for (size_t i = 0; i < workload->stage_count; i++)
-        names[count++] = workload->stages[i].name;
-    for (size_t i = 0; i < case_metric_count; i++)
-        names[count++] = case_metrics[i];
-    for (size_t i = 0; i < workload->extra_count; i++)
-        names[count++] = workload->extras[i].name;
-    for (size_t i = 0; i < 4; i++)
+    size_t at = 0, count;
+    const char **names = member_names(L, workload_next(L, &at), METHODS, &count);
+    for (size_t i = 0; i < METHODS; i++)
         names[count++] = methods[i];
     script_unknown(L, "a collection of cases", "member", name, names, count);
 }

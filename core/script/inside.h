@@ -150,6 +150,9 @@ const char *serve_module(const struct script *script, const char *name, struct t
 
 /* sandbox.c: what a script may use */
 void sandbox_open(lua_State *L, bool trust);
+/* A __pairs for tables that scripts see only through metamethods: goes over a copy of upvalue 1,
+ * so that the members themselves cannot be reached. */
+int script_pairs_copy(lua_State *L);
 
 /* values.c: quantities and metrics as Lua values */
 struct value_metric {
@@ -256,6 +259,9 @@ extern const char *const stage_members[];
 extern const size_t stage_member_count;
 extern const char *const case_metrics[];
 extern const size_t case_metric_count;
+/* The names of those metrics and stages, with room for `more` behind; in the scratch arena. */
+const char **member_names(lua_State *L, const struct catalog_workload *workload, size_t more,
+                          size_t *count);
 
 /* r.sensors.NAME.max: full names are "sensors.NAME.max". */
 #define SENSORS_PREFIX "sensors."

@@ -274,17 +274,25 @@ static void push_view(lua_State *L, const struct result *result, enum view_kind 
     luaL_setmetatable(L, VIEW);
 }
 
+const char **member_names(lua_State *L, const struct catalog_workload *workload, size_t more,
+                          size_t *count)
+{
+    size_t room = workload->stage_count + case_metric_count + workload->extra_count + more;
+    const char **names = script_alloc(L, room * sizeof(*names));
+    *count = 0;
+    for (size_t i = 0; i < workload->stage_count; i++)
+        names[(*count)++] = workload->stages[i].name;
+    for (size_t i = 0; i < case_metric_count; i++)
+        names[(*count)++] = case_metrics[i];
+    for (size_t i = 0; i < workload->extra_count; i++)
+        names[(*count)++] = workload->extras[i].name;
+    return names;
+}
+
 static void unknown_member(lua_State *L, const struct catalog_workload *workload, const char *name)
 {
-    size_t count = 0;
-    size_t room = WHOLE_MEMBERS + case_metric_count + workload->stage_count + workload->extra_count;
-    const char **names = script_alloc(L, room * sizeof(*names));
-    for (size_t i = 0; i < workload->stage_count; i++)
-        names[count++] = workload->stages[i].name;
-    for (size_t i = 0; i < case_metric_count; i++)
-        names[count++] = case_metrics[i];
-    for (size_t i = 0; i < workload->extra_count; i++)
-        names[count++] = workload->extras[i].name;
+    size_t count;
+    const char **names = member_names(L, workload, WHOLE_MEMBERS, &count);
     for (size_t i = 0; i < WHOLE_MEMBERS; i++)
         names[count++] = whole_members[i];
     lua_pushfstring(L, "a result of '%s'", workload->name);

@@ -88,7 +88,7 @@ static int members_next(lua_State *L)
     return lua_next(L, 1) ? 2 : 0;
 }
 
-static int assay_pairs(lua_State *L)
+int script_pairs_copy(lua_State *L)
 {
     lua_pushcfunction(L, members_next);
     lua_newtable(L); /* a copy: the members themselves cannot be reached */
@@ -384,7 +384,7 @@ static void open_assay(lua_State *L)
     lua_pushcclosure(L, assay_member, 1);
     lua_setfield(L, -2, "__index");
     lua_pushvalue(L, -3);
-    lua_pushcclosure(L, assay_pairs, 1);
+    lua_pushcclosure(L, script_pairs_copy, 1);
     lua_setfield(L, -2, "__pairs");
     lua_pushcfunction(L, assay_fixed);
     lua_setfield(L, -2, "__newindex");

@@ -53,27 +53,6 @@ static int params_fixed(lua_State *L)
     script_fail(L, "p.%s cannot be set: parameters are the case's", luaL_tolstring(L, 2, NULL));
 }
 
-static int params_next(lua_State *L)
-{
-    luaL_checktype(L, 1, LUA_TTABLE); /* scripts can call this with anything */
-    lua_settop(L, 2);
-    return lua_next(L, 1) ? 2 : 0;
-}
-
-/* Upvalue 1 is the table that holds the values. */
-static int params_pairs(lua_State *L)
-{
-    lua_pushcfunction(L, params_next);
-    lua_newtable(L);
-    for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)); lua_pop(L, 1)) {
-        lua_pushvalue(L, -2);
-        lua_pushvalue(L, -2);
-        lua_rawset(L, -5);
-    }
-    lua_pushnil(L);
-    return 3;
-}
-
 void workload_params_push(lua_State *L, const struct script_workload *workload, const void *params)
 {
     const struct assay_option *const *options = workload->workload.options;
@@ -90,7 +69,7 @@ void workload_params_push(lua_State *L, const struct script_workload *workload, 
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
     lua_pushvalue(L, -1);
-    lua_pushcclosure(L, params_pairs, 1);
+    lua_pushcclosure(L, script_pairs_copy, 1);
     lua_setfield(L, -3, "__pairs");
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, params_fixed);

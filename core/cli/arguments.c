@@ -47,6 +47,14 @@ int cli_finish(struct text *out, int status)
     return status;
 }
 
+int cli_answer(bool good, struct text *out, const struct assay_error *error)
+{
+    if (good)
+        return cli_finish(out, CLI_PASS);
+    text_free(out);
+    return cli_error(error);
+}
+
 static size_t option_rows(const struct arguments *arguments)
 {
     size_t count = 0;

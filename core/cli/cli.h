@@ -39,5 +39,7 @@ int cli_error(const struct assay_error *error);
 /* Writes `out` to stdout and frees it. A reader that went away (EPIPE) is silent; anything else is
  * said on stderr and turns status 0 into CLI_USAGE. Returns the exit status. */
 int cli_finish(struct text *out, int status);
+/* How a command without a judgement ends: what it has to say, or the error; frees `out`. */
+int cli_answer(bool good, struct text *out, const struct assay_error *error);
 
 #endif

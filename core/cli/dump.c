@@ -241,10 +241,7 @@ static int dump_kernel(const struct dump_choices *choices, const char *kernel)
         output_discard(&output);
     json_decref(dump);
     output_free(&output);
-    if (good)
-        return cli_finish(&out, CLI_PASS);
-    text_free(&out);
-    return cli_error(&error);
+    return cli_answer(good, &out, &error);
 }
 
 static int run(int argc, char **argv)

@@ -174,12 +174,8 @@ static int run(int argc, char **argv)
     if (status == ARGUMENTS_GO) {
         struct assay_error error = {0};
         struct text out = {0};
-        if (print(&choices, words[0], &out, &error)) {
-            status = cli_finish(&out, CLI_PASS);
-        } else {
-            text_free(&out);
-            status = cli_error(&error);
-        }
+        bool good = print(&choices, words[0], &out, &error);
+        status = cli_answer(good, &out, &error);
     }
     choices_plan_free(&choices.plan);
     return status;

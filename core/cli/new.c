@@ -205,14 +205,13 @@ static int run(int argc, char **argv)
         return status;
     struct assay_error error = {0};
     struct text out = {0};
-    if (strcmp(words[0], "plugin") != 0)
-        assay_fail(&error, ASSAY_INVALID, "new: '%s' cannot be made, a plugin can: assay new %s",
-                   words[0], arguments.usage);
-    else if (make_plugin(words[1], words[2] ? words[2] : words[1], (enum language)language, &out,
-                         &error))
-        return cli_finish(&out, CLI_PASS);
-    text_free(&out);
-    return cli_error(&error);
+    bool good = strcmp(words[0], "plugin") == 0
+                    ? make_plugin(words[1], words[2] ? words[2] : words[1], (enum language)language,
+                                  &out, &error)
+                    : assay_fail(&error, ASSAY_INVALID,
+                                 "new: '%s' cannot be made, a plugin can: assay new %s", words[0],
+                                 arguments.usage);
+    return cli_answer(good, &out, &error);
 }
 
 const struct cli_command cli_new = {"new", "write a plugin to begin with", run};

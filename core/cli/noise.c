@@ -461,12 +461,11 @@ static int find_out(const struct noise_choices *choices)
             print_table(&job, &out);
     }
     clean(&job);
-    if (good)
-        return cli_finish(&out, CLI_PASS);
-    text_free(&out);
-    if (interrupted)
+    if (!good && interrupted) {
+        text_free(&out);
         return 128 + interrupted;
-    return cli_error(&error);
+    }
+    return cli_answer(good, &out, &error);
 }
 
 static const struct arguments_option options[] = {

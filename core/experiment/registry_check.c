@@ -10,7 +10,6 @@
 #define NAME_BYTES_MAX 48
 #define STAGES_MAX 16
 #define EXTRAS_MAX 64
-#define READINGS_MAX 16
 
 static const char *const lua_keywords[] = {
     "and",      "break",  "do",   "else", "elseif", "end",   "false", "for",
@@ -117,7 +116,7 @@ bool registry_check_sensor(const struct assay_plugin *plugin, const struct assay
         return refuse_sensor(plugin, sensor, NULL, "it lacks open, read or close", error);
     while (sensor->readings && sensor->readings[count])
         count++;
-    if (count == 0 || count > READINGS_MAX)
+    if (count == 0 || count > ASSAY_SENSOR_READINGS)
         return refuse_sensor(plugin, sensor, NULL, "it must have 1 to 16 readings", error);
     for (size_t i = 0; i < count; i++)
         if (!check_reading(plugin, sensor, sensor->readings[i], error))

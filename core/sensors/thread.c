@@ -102,7 +102,7 @@ static bool seat_read(struct thread *thread, struct seat *seat)
 {
     const struct assay_sensor *sensor = seat->sensor;
     struct assay_error error = {0};
-    char absent[16][SENSORS_REASON_BYTES] = {{0}}; /* as many readings as a sensor may have */
+    char absent[ASSAY_SENSOR_READINGS][SENSORS_REASON_BYTES] = {{0}};
     for (size_t i = 0; i < seat->reading_count; i++)
         seat->values[i] = NAN;
     hook_begin(thread, seat);

@@ -17,6 +17,9 @@ struct assay_reading {
     const char *name, *unit, *help;
 };
 
+/* Readings of one sensor, at most. */
+#define ASSAY_SENSOR_READINGS 16
+
 /* What can be read with one another; constant. A hook that fails fills the error with any status;
  * it never fails the case: the readings have no more values in it, and the record says why. One
  * that does not come back within a second is left behind, and the sensor is not read any more in
@@ -25,7 +28,7 @@ struct assay_sensor {
     size_t size; /* sizeof(struct assay_sensor) */
     /* A Lua identifier, unique among sensors; one line. */
     const char *name, *summary;
-    const struct assay_reading *const *readings; /* NULL-terminated; 1 to 16 */
+    const struct assay_reading *const *readings; /* NULL-terminated; 1 to ASSAY_SENSOR_READINGS */
     /* Required. Looks for what is to be read, before a case that runs on a device; kept open from
      * case to case. `root` is put in front of every path ("ROOT/sys/class/hwmon"): "" on the
      * machine itself, the directory of a made-up tree in a test; valid until close. What it returns

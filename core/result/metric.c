@@ -222,36 +222,6 @@ bool metric_set_add(struct metric_set *set, const struct metric *metric, struct 
     return true;
 }
 
-static json_t *metric_to_json(const struct metric *metric)
-{
-    json_t *json = json_object();
-    bool bad = json_object_set_new(json, "unit",
-                                   json_string(dimension_symbol(metric->dimension))) != 0;
-    if (metric->absent)
-        bad |= json_object_set_new(json, "absent", json_clean_string(metric->absent)) != 0;
-    else
-        bad |= json_object_set_new(json, "value", json_real(metric->value)) ||
-               json_object_set_new(json, "low", json_real(metric->low)) ||
-               json_object_set_new(json, "high", json_real(metric->high)) ||
-               json_object_set_new(json, "n", json_integer((json_int_t)metric->n));
-    if (bad) {
-        json_decref(json);
-        return NULL;
-    }
-    return json;
-}
-
-json_t *metric_set_to_json(const struct metric_set *set)
-{
-    json_t *json = json_object();
-    for (size_t i = 0; json && i < set->count; i++)
-        if (json_object_set_new(json, set->metrics[i].name, metric_to_json(&set->metrics[i]))) {
-            json_decref(json);
-            return NULL;
-        }
-    return json;
-}
-
 static void add_number(struct text *out, const char *member, double value)
 {
     text_add(out, member);

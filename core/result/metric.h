@@ -44,9 +44,7 @@ struct metric_set *metric_set_create(void);
 void metric_set_destroy(struct metric_set **set);
 bool metric_set_add(struct metric_set *set, const struct metric *metric, struct assay_error *error);
 /* {"copy.rate": {"unit": "B/s", "value": v, "low": l, "high": h, "n": n} or {"unit": ..., "absent":
- * "reason"}}. New reference. */
-json_t *metric_set_to_json(const struct metric_set *set);
-/* The same as text, without a tree. */
+ * "reason"}}. */
 void metric_set_add_json(const struct metric_set *set, struct text *out);
 /* One metric of such an object; absent when it is not there. Strings belong to `metrics`. */
 void metric_from_json(const json_t *metrics, const char *name, struct metric *out);

@@ -3,6 +3,7 @@
  * is verified, and a planted corruption is found. */
 #include "builtin_fixture.h"
 
+#include "../metrics_json.h"
 #include "base/json.h"
 #include "base/os.h"
 
@@ -51,7 +52,7 @@ static void assert_measured(const struct point *point, const struct measure_resu
                         is(point->method, "shader") ? "compute" : "transfer");
     assert_int_equal(json_whole(json_object_get(stage, "cost"), "payload_bytes", -1), payload);
     json_decref(stages);
-    json_t *metrics = metric_set_to_json(result->metrics);
+    json_t *metrics = metrics_json(result->metrics);
     struct metric pieces, time;
     metric_from_json(metrics, "pieces", &pieces);
     int64_t chunk = strtoll(point->chunk, NULL, 10);

@@ -3,6 +3,7 @@
  * no other end. What an empty region costs is set here, so that short is what the test says. */
 #include "builtin_fixture.h"
 
+#include "../metrics_json.h"
 #include "base/json.h"
 #include "measure/repeat.h"
 
@@ -185,7 +186,7 @@ static void device_times_beside_host_times_are_sparse(void **state)
         assert_true(at(&outcome, "copy.time", i) > 0);
         there += json_is_integer(value);
     }
-    json_t *metrics = metric_set_to_json(outcome.result.metrics);
+    json_t *metrics = metrics_json(outcome.result.metrics);
     json_t *metric = json_object_get(metrics, "copy.device_time");
     assert_int_equal(json_whole(metric, "n", -1), there);
     json_decref(metrics);

@@ -3,6 +3,7 @@
  * which holds in every sample. */
 #include "builtin_fixture.h"
 
+#include "../metrics_json.h"
 #include "base/json.h"
 
 struct point {
@@ -65,7 +66,7 @@ static void run_point(const struct point *point)
     if (each && dispatches > 1)
         assert_int_equal(json_whole(stage, "repeats", -1), 1);
     json_decref(stages);
-    json_t *metrics = metric_set_to_json(result.metrics);
+    json_t *metrics = metrics_json(result.metrics);
     struct metric submissions;
     metric_from_json(metrics, "submissions", &submissions);
     assert_true(submissions.value == (each ? (double)dispatches : 1));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The serial schedule and its metrics on the simulated clock: every figure is known. */
+#include "../metrics_json.h"
 #include "../workload_fixture.h"
 #include "base/channel.h"
 #include "base/json.h"
@@ -55,7 +56,7 @@ static bool measure(struct fixture *f, uint64_t seed, const char *const *setting
         .workload = f->null.workload, .params = params, .seed = seed, .budget = f->budget};
     if (!measure_case(&request, &f->result, &f->error))
         return false;
-    f->metrics = metric_set_to_json(f->result.metrics);
+    f->metrics = metrics_json(f->result.metrics);
     assert_non_null(f->metrics);
     return true;
 }
@@ -247,7 +248,7 @@ static void made_up(struct fixture *f, bool device, const int64_t times[6])
     struct metric_set *set = metric_set_create();
     assert_true(samples_metrics(&samples, &serial, 0.95, set, &f->error));
     json_decref(f->metrics);
-    f->metrics = metric_set_to_json(set);
+    f->metrics = metrics_json(set);
     metric_set_destroy(&set);
     samples_free(&samples);
 }
@@ -342,14 +343,14 @@ static void extras_are_checked(void **state)
     assert_string_equal(error.text, "'null' reports its metric 'batches' twice");
     error = (struct assay_error){0};
     assert_true(metrics_finish(&metrics, &error));
-    f->metrics = metric_set_to_json(metrics.set);
+    f->metrics = metrics_json(metrics.set);
     assert_absent(f, "batches", "the workload reported a value that is not finite");
     metric_set_destroy(&metrics.set);
 
     metrics = (struct assay_metrics){.workload = f->null.workload, .set = metric_set_create()};
     assert_true(metrics_finish(&metrics, &error));
     json_decref(f->metrics);
-    f->metrics = metric_set_to_json(metrics.set);
+    f->metrics = metrics_json(metrics.set);
     assert_absent(f, "batches", "the workload did not report it");
     metric_set_destroy(&metrics.set);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "result/metric.h"
+#include "../metrics_json.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -159,7 +159,7 @@ static void sets(void **state)
     assert_string_equal(error.text, "metric 'copy.rate' is given twice");
     struct metric outside = number("outside", 5, 1, 2, 6);
     assert_false(metric_set_add(set, &outside, NULL));
-    json_t *json = metric_set_to_json(set);
+    json_t *json = metrics_json(set);
     metric_set_destroy(&set);
     assert_int_equal(json_object_size(json), 3);
     struct metric back;

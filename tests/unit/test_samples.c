@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "../metrics_json.h"
 #include "base/clock.h"
 #include "measure/samples.h"
 
@@ -23,7 +24,7 @@ static void interval_of(const struct serial *serial, int64_t time_ns, const char
         assert_true(samples_add(&samples, serial, &times, &error));
     assert_true(samples_metrics(&samples, serial, 0.95, set, &error));
     assert_int_equal(samples_time_median(&samples, serial, &error), time_ns);
-    json_t *json = metric_set_to_json(set);
+    json_t *json = metrics_json(set);
     metric_from_json(json, name, metric);
     metric->name = NULL;
     assert_null(metric->absent);

@@ -255,6 +255,9 @@ static void compute_nodes(struct evaluation *e, bool in_turn)
         case METRIC_DIVIDE:
             node->value = a / b;
             break;
+        case METRIC_LARGER:
+            node->value = fmax(a, b);
+            break;
         }
     }
 }

@@ -62,9 +62,17 @@ static const char *expression(enum metric_operator by, const struct metric *a,
                                : by == METRIC_MULTIPLY ? "+-/"
                                                        : "+-*/";
     struct text text = {0};
-    add_operand(&text, a, product ? "+-" : "");
-    text_addf(&text, " %c ", (char)by);
-    add_operand(&text, b, weaker_right);
+    if (by == METRIC_LARGER) {
+        text_add(&text, "max(");
+        add_operand(&text, a, "");
+        text_add(&text, ", ");
+        add_operand(&text, b, "");
+        text_add_char(&text, ')');
+    } else {
+        add_operand(&text, a, product ? "+-" : "");
+        text_addf(&text, " %c ", (char)by);
+        add_operand(&text, b, weaker_right);
+    }
     const char *name = text.failed ? NULL : arena_copy(arena, text_string(&text));
     text_free(&text);
     return name;
@@ -111,6 +119,11 @@ void metric_compute(enum metric_operator by, const struct metric *a, const struc
     case METRIC_DIVIDE:
         divide(a, b, out);
         break;
+    case METRIC_LARGER:
+        out->value = fmax(a->value, b->value);
+        out->low = fmax(a->low, b->low);
+        out->high = fmax(a->high, b->high);
+        break;
     }
     if (out->absent)
         return;
@@ -135,12 +148,14 @@ static struct dimension combined_dimension(enum metric_operator by, const struct
 bool metric_combine(enum metric_operator by, const struct metric *a, const struct metric *b,
                     struct arena *arena, struct metric *out, struct assay_error *error)
 {
-    bool sum = by == METRIC_ADD || by == METRIC_SUBTRACT;
+    bool alike = by != METRIC_MULTIPLY && by != METRIC_DIVIDE;
     /* What is absent may have no known dimension; arithmetic with it stays absent. */
-    if (sum && !a->absent && !b->absent && !dimension_equal(a->dimension, b->dimension))
+    if (alike && !a->absent && !b->absent && !dimension_equal(a->dimension, b->dimension))
         return assay_fail(error, ASSAY_INVALID, "%s and %s cannot be %s",
                           dimension_words(a->dimension), dimension_words(b->dimension),
-                          by == METRIC_ADD ? "added" : "subtracted");
+                          by == METRIC_ADD        ? "added"
+                          : by == METRIC_SUBTRACT ? "subtracted"
+                                                  : "compared");
     struct metric result = {.dimension = combined_dimension(by, a, b),
                             .absent = a->absent ? a->absent : b->absent};
     result.n = a->n == 0 ? b->n : b->n == 0 || a->n < b->n ? a->n : b->n;

@@ -23,13 +23,14 @@ void metric_add(struct text *text, const struct metric *metric);
 /* Arithmetic on metrics and numbers (a number is an exact metric). Intervals are carried by
  * interval arithmetic: the widest that the operands allow, so never too narrow, whatever their
  * dependence. Dividing by an interval that holds 0 gives absent; an absent operand gives absent
- * with its reason. + and - check dimensions: ASSAY_INVALID. Names from the arena; an operand
- * without a name is written as its value. */
+ * with its reason. +, - and the larger one check dimensions: ASSAY_INVALID. Names from the arena;
+ * an operand without a name is written as its value. */
 enum metric_operator {
     METRIC_ADD = '+',
     METRIC_SUBTRACT = '-',
     METRIC_MULTIPLY = '*',
-    METRIC_DIVIDE = '/'
+    METRIC_DIVIDE = '/',
+    METRIC_LARGER = '>' /* the larger one of the two: "max(a, b)" */
 };
 bool metric_combine(enum metric_operator by, const struct metric *a, const struct metric *b,
                     struct arena *arena, struct metric *out, struct assay_error *error);

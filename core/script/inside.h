@@ -194,6 +194,11 @@ struct plan_experiment *peaks_define(lua_State *L, const char *device);
 /* "floor" or "copy.floor" of a case record. */
 void peaks_floor(lua_State *L, struct lazy *record, const char *name, struct metric *metric);
 
+/* model.c: assay.model, a field of the table on top of the stack */
+void model_open(lua_State *L);
+/* Pushes the model of a case with the factors and options at these absolute indices. */
+void model_what_if(lua_State *L, const struct plan_case *item, int factors, int how);
+
 /* define.c: assay.experiment */
 int define_experiment(lua_State *L);
 /* Keeps a place for the closures of an experiment that has none. */

@@ -37,7 +37,7 @@ const char *const stage_members[] = {"time",        "rate",        "flop_rate", 
 const size_t stage_member_count = 7;
 static const char *const whole_members[] = {"p",        "status",  "reason",       "device",
                                             "workload", "replica", "verification", "bottleneck",
-                                            "sensors"};
+                                            "sensors",  "what_if"};
 #define WHOLE_MEMBERS (sizeof(whole_members) / sizeof(whole_members[0]))
 
 static const struct dimension time_dimension = {.seconds = 1};
@@ -310,6 +310,16 @@ static const char *record_text(struct lazy *record, const char *name, const char
     return record ? lazy_text(record, name, fallback) : fallback;
 }
 
+/* r:what_if({ STAGE = FACTOR, ... }, { depth =, groups = }) */
+static int result_what_if(lua_State *L)
+{
+    const struct result *result = luaL_checkudata(L, 1, RESULT);
+    check_fresh(L, result);
+    lua_settop(L, 3);
+    model_what_if(L, result->item, 2, 3);
+    return 1;
+}
+
 static bool whole_member(lua_State *L, const struct result *result, const char *name)
 {
     const struct plan_case *item = result->item;
@@ -324,6 +334,8 @@ static bool whole_member(lua_State *L, const struct result *result, const char *
         push_view(L, result, VIEW_BOTTLENECK, NULL);
     else if (strcmp(name, "sensors") == 0)
         push_view(L, result, VIEW_SENSORS, NULL);
+    else if (strcmp(name, "what_if") == 0)
+        lua_pushcfunction(L, result_what_if);
     else if (strcmp(name, "workload") == 0)
         lua_pushstring(L, item->workload->name);
     else if (strcmp(name, "replica") == 0)

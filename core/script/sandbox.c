@@ -378,6 +378,7 @@ static void open_assay(lua_State *L)
     lua_pushcfunction(L, quantity_unit_function);
     lua_pushcfunction(L, prelude_fail);
     lua_call(L, 3, 0);
+    model_open(L);
     lua_newtable(L); /* what scripts see: empty, so that every access is ours */
     lua_createtable(L, 0, 4);
     lua_pushvalue(L, -3);

@@ -2,6 +2,7 @@
 /* Quantities and metrics as Lua values. */
 #include "script/inside.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +256,10 @@ static int quantity_arithmetic(lua_State *L, enum metric_operator operation)
         break;
     case METRIC_DIVIDE:
         push_result(L, a.value / b.value, dimension_quotient(a.dimension, b.dimension));
+        break;
+    case METRIC_LARGER:
+        same_dimension(L, "comparing", a.dimension, b.dimension);
+        push_result(L, fmax(a.value, b.value), a.dimension);
         break;
     }
     return 1;

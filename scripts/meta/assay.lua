@@ -312,6 +312,45 @@ function assay.degC(number) end
 ---@field absent string? why there is no figure
 ---@field name string "copy.rate", or the expression that gave it
 
+---What theory says.
+assay.model = {}
+
+---A pipeline of batches: what the times of its stages allow. Times are amounts, or metrics such as r.upload.time; then so are the figures.
+---@param definition assay.PipelineDefinition
+---@return assay.Pipeline
+function assay.model.pipeline(definition) end
+
+---The bytes a second of a PCI Express link, each way, after line coding.
+---@param generation string | number "1.0", "1.1", "2.0", "3.0", "4.0" or "5.0"
+---@param lanes? integer 16 unless given
+---@return assay.Quantity
+function assay.model.pcie(generation, lanes) end
+
+---{ "upload", "100 ms", group = "link" }: stages of one group (their names unless given) share a queue or a thread.
+---@class assay.PipelineStage
+---@field [1] string its name
+---@field [2] assay.Amount | assay.Metric its time
+---@field group? string
+
+---@class assay.PipelineDefinition
+---@field stages assay.PipelineStage[] in the order of a batch
+---@field depth? integer batches in flight; 1 unless given
+
+---@class assay.Pipeline
+---@field serial_time assay.Quantity | assay.Metric the sum of all times
+---@field period assay.Quantity | assay.Metric between two batches at this depth: the largest sum of a group, or serial_time / depth where that is more
+---@field throughput assay.Quantity | assay.Metric batches a second
+---@field bottleneck { stage: string?, share: number | assay.Metric } the stage with the largest time, and its part of serial_time
+---@field limit string what the period comes from: a group's name, or "depth"
+---@field exact boolean no two stages share a group; else the period is a lower bound
+---@field depth integer
+---@field stages { name: string, time: assay.Quantity | assay.Metric, group: string }[]
+---@field what_if fun(self: assay.Pipeline, factors: table<string, number>, how?: assay.PipelineChange): assay.Pipeline with stages at factors of their times
+
+---@class assay.PipelineChange
+---@field depth? integer
+---@field groups? table<string, string> of stages
+
 ---The best that a device did: figures in check and summary.
 ---@class assay.Peaks
 ---@field copy { device: assay.Metric, upload: assay.Metric, download: assay.Metric } rates of copies
@@ -363,6 +402,7 @@ function assay.degC(number) end
 ---@field verification { error: assay.Metric, verdict: string? }
 ---@field bottleneck { stage: string?, share: assay.Metric } the stage with the largest time, and its part of all stages'
 ---@field sensors table<string, { min: assay.Metric, median: assay.Metric, mean: assay.Metric, max: assay.Metric }> what sensors read while samples were taken: r.sensors.cpu_clock.max
+---@field what_if fun(self: assay.Result, factors: table<string, number>, how?: assay.PipelineChange): assay.Pipeline what its times say of stages at factors of them: r:what_if({ compute = 0.5 }, { depth = 2 })
 
 ---The cases of an experiment. Besides these: a column of a metric (all.time, all.copy.rate).
 ---@class assay.Cases

@@ -139,6 +139,35 @@ static void a_ratio_is_paired_turn_by_turn(void **state)
     arena_destroy(&arena);
 }
 
+/* b is the larger one in each turn, so the larger median and the one in each turn are b's. */
+static void the_larger_one(void **state)
+{
+    struct source a, b;
+    unsigned fetched;
+    double *values;
+    size_t count;
+    struct assay_error error = {0};
+    struct arena *arena = arena_create();
+    (void)state;
+    pair(&a, &b);
+    struct expression larger = combine(METRIC_LARGER, &a.leaf, &b.leaf, arena);
+    struct metric metric = evaluate(&larger, &fetched);
+    assert_int_equal(fetched, 2);
+    assert_true(fabs(metric.value - 122520e-9) < 1e-15);
+    assert_true(metric.low > 102000e-9 && metric.high < 151500e-9);
+    assert_true(expression_turns(&larger, fetch, &fetched, &values, &count, &error));
+    assert_int_equal(count, TURNS);
+    for (size_t i = 0; i < TURNS; i++)
+        assert_true(fabs(values[i] - b.values[i] / 1e9) < 1e-15);
+    free(values);
+    struct expression floor = exact(1);
+    floor.metric.dimension = larger.metric.dimension;
+    struct expression over = combine(METRIC_LARGER, &floor, &b.leaf, arena);
+    metric = evaluate(&over, &fetched);
+    assert_true(metric.value == 1 && metric.low == 1 && metric.high == 1);
+    arena_destroy(&arena);
+}
+
 static void a_ratio_of_rates_is_the_times_turned_over(void **state)
 {
     struct source a, b;
@@ -496,6 +525,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ratio_is_paired_turn_by_turn),
+        cmocka_unit_test(the_larger_one),
         cmocka_unit_test(a_ratio_of_rates_is_the_times_turned_over),
         cmocka_unit_test(a_leaf_is_the_records_own),
         cmocka_unit_test(the_rest_is_resampled_by_turns),

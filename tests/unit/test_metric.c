@@ -80,6 +80,7 @@ static void arithmetic(void **state)
     is(combined(METRIC_SUBTRACT, a, b), 2, -2, 7, 12);
     is(combined(METRIC_MULTIPLY, a, b), 8, 2, 32, 12);
     is(combined(METRIC_DIVIDE, a, b), 2, 0.5, 8, 12);
+    is(combined(METRIC_LARGER, a, number("c", 3, 2.5, 9, 12)), 4, 2.5, 9, 12);
     struct metric two = number("2", 2, 2, 2, 0);
     is(combined(METRIC_MULTIPLY, a, two), 8, 4, 16, 31);
     is(combined(METRIC_DIVIDE, two, a), 0.5, 0.25, 1, 31);
@@ -104,6 +105,10 @@ static void dimensions(void **state)
     assert_false(metric_combine(METRIC_ADD, &bytes, &time, arena, &out, &error));
     assert_int_equal(error.status, ASSAY_INVALID);
     assert_string_equal(error.text, "a size and a time cannot be added");
+    error = (struct assay_error){0};
+    assert_false(metric_combine(METRIC_LARGER, &bytes, &time, arena, &out, &error));
+    assert_string_equal(error.text, "a size and a time cannot be compared");
+    assert_true(dimension_equal(combined(METRIC_LARGER, time, time).dimension, duration));
     bytes.absent = "skipped"; /* nothing raises */
     assert_string_equal(combined(METRIC_ADD, bytes, time).absent, "skipped");
 }
@@ -131,6 +136,10 @@ static void names(void **state)
     struct metric sum = combined(METRIC_ADD, a, a);
     assert_string_equal(sum.name, "copy.rate + copy.rate");
     assert_string_equal(combined(METRIC_MULTIPLY, sum, two).name, "(copy.rate + copy.rate) * 2");
+    struct metric larger = combined(METRIC_LARGER, sum, two);
+    assert_string_equal(larger.name, "max(copy.rate + copy.rate, 2)");
+    assert_string_equal(combined(METRIC_DIVIDE, larger, two).name,
+                        "max(copy.rate + copy.rate, 2) / 2");
     assert_string_equal(combined(METRIC_DIVIDE, a, ratio).name,
                         "copy.rate / (copy.rate / copy.rate)");
     assert_string_equal(combined(METRIC_SUBTRACT, a, sum).name,

@@ -254,7 +254,7 @@ static void mistakes_in_experiments(void **state)
         "t.lua:2: assay has no member 'pipelined'; it has B, FLOP, GB, GFLOP, GHz, GiB, Hz, "
         "KiB, MB, MFLOP, MHz, MiB, TB, TFLOP, TiB, W, compare, computed, degC, experiment, "
         "explore, f16, "
-        "f32, fill, kB, kHz, ms, ns, option, peaks, permutation, powers_of_two, quantity, "
+        "f32, fill, kB, kHz, model, ms, ns, option, peaks, permutation, powers_of_two, quantity, "
         "random_bits, range, s, sequence, serial, uniform, us, version and workload");
 }
 

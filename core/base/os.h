@@ -16,6 +16,10 @@ bool os_file_write_atomic(const char *path, const void *data, size_t count,
                           struct assay_error *error);
 /* All of it, EINTR and short writes handled; sets errno on failure. */
 bool os_write_all(int fd, const void *data, size_t count);
+/* Opens the file, made where it is not there, and locks it against all that do the same; a process
+ * that ends gives its locks back, and so does close(). Waits at most limit_ns: ASSAY_TIMEOUT.
+ * Returns the descriptor, or -1 with error. */
+int os_lock_take(const char *path, int64_t limit_ns, struct assay_error *error);
 bool os_make_directories(const char *path, struct assay_error *error);
 /* A new directory in $TMPDIR (/tmp), its path into the empty `directory`; empty still on failure.
  */
@@ -46,6 +50,11 @@ bool os_plugin_directory(struct text *out, struct assay_error *error);
 /* Bytes of memory that this process can still have: what the machine has available, less where its
  * control group (version 2) allows less. UINT64_MAX when neither is known. */
 uint64_t os_memory_available(void);
+
+/* The processor's model: "model name" on x86, else what the kernel calls the machine. */
+void os_cpu_name(struct text *out);
+/* Processors that this process may run on. */
+unsigned os_cpu_count(void);
 
 /* A child that talks over two inherited descriptors: it reads requests on fd 3 and writes answers
  * on fd 4. Its stdin is input_fd, its stdout and stderr go to log_fd. It dies with its parent

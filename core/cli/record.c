@@ -45,30 +45,12 @@ static json_t *options_json(const struct arguments_list *options)
     return object;
 }
 
-/* The model's name: "model name" on x86, else what the kernel calls the machine. */
-static void cpu_name(struct text *out, const char *machine)
-{
-    char line[512];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && out->length == 0 && fgets(line, sizeof(line), file)) {
-        char *value = strchr(line, ':');
-        if (value && strncmp(line, "model name", 10) == 0) {
-            value[1 + strcspn(value + 1, "\n")] = '\0';
-            text_add_clean(out, value + 1 + strspn(value + 1, " \t"));
-        }
-    }
-    if (file)
-        fclose(file);
-    if (out->length == 0)
-        text_add_clean(out, machine);
-}
-
 static json_t *host_json(void)
 {
     struct utsname name = {0};
     struct text cpu = {0}, kernel = {0};
     uname(&name);
-    cpu_name(&cpu, name.machine);
+    os_cpu_name(&cpu);
     text_addf(&kernel, "%s %s", name.sysname, name.release);
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -215,6 +215,11 @@ static bool check_hooks(const struct place *place)
         return refuse(place, "it lacks destroy");
     if (!workload->verify && !model)
         return refuse(place, "it lacks verify");
+    const struct assay_tuning *tuning = workload->tuning;
+    if (tuning && (!tuning->wanted || !tuning->key || !tuning->candidate || !tuning->choose))
+        return refuse(place, "its tuning lacks wanted, key, candidate or choose");
+    if (tuning && !workload->verify)
+        return refuse(place, "a workload with a tuning needs verify");
     return true;
 }
 

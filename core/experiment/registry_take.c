@@ -33,6 +33,9 @@ static const struct layout stage_layout = {"assay_stage", "stages", sizeof(struc
 static const struct layout metric_layout = {
     "assay_metric_info", "metrics", sizeof(struct assay_metric_info),
     ABI_END(struct assay_metric_info, help), sizeof(struct assay_metric_info)};
+static const struct layout tuning_layout = {"assay_tuning", "tuning", sizeof(struct assay_tuning),
+                                            ABI_END(struct assay_tuning, reduce),
+                                            sizeof(struct assay_tuning)};
 static const struct layout sensor_layout = {"assay_sensor", "sensors", sizeof(struct assay_sensor),
                                             ABI_END(struct assay_sensor, close),
                                             sizeof(struct assay_sensor)};
@@ -130,11 +133,16 @@ static bool workload_take(struct assay_workload *workload, struct arena *arena,
     if (!workload->stages)
         return false;
     stages_keep(workload, stages);
-    if (!metrics)
+    if (metrics) {
+        workload->metrics = (const struct assay_metric_info *const *)rows_take(
+            metrics, &metric_layout, arena, error);
+        if (!workload->metrics)
+            return false;
+    }
+    if (!workload->tuning)
         return true;
-    workload->metrics = (const struct assay_metric_info *const *)rows_take(metrics, &metric_layout,
-                                                                           arena, error);
-    return workload->metrics != NULL;
+    workload->tuning = row_take(workload->tuning, &tuning_layout, arena, error);
+    return workload->tuning || (error_prefix(error, "%s", tuning_layout.table), false);
 }
 
 static bool sensors_take(struct assay_plugin *plugin, struct arena *arena,

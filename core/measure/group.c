@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/member.h"
+#include "measure/tune.h"
 
 #include "base/hash.h"
 #include "experiment/registry.h"
@@ -10,7 +11,9 @@
 struct run {
     const struct measure_group *group;
     struct assay_error *failures;
-    struct member *members; /* all */
+    struct member *members;           /* all */
+    struct measure_request *requests; /* theirs, with what was chosen for them */
+    struct tuned *tuned;
     size_t count, alive;
     struct member **taking_part; /* in turns: series i of the sampler is taking_part[i] */
     size_t *order;
@@ -76,11 +79,53 @@ static bool is_fatal(const struct assay_error *failure)
     return failure->status == ASSAY_DEVICE_LOST || failure->status == ASSAY_TIMEOUT;
 }
 
+static bool nothing_open(const struct measure_request *request, struct assay_error *failure)
+{
+    const char *name = request->workload->name;
+    if (!request->workload->tuning)
+        return assay_fail(failure, ASSAY_INVALID, "'%s' has nothing to tune", name);
+    return assay_fail(failure, ASSAY_INVALID, "these parameters of '%s' leave no choice open",
+                      name);
+}
+
+static bool tune_member(struct run *run, size_t at)
+{
+    struct measure_request *request = &run->requests[at];
+    struct tuned *tuned = &run->tuned[at];
+    struct assay_error *failure = &run->failures[at];
+    bool only = run->group->tune_only;
+    if (!tune_wanted(request))
+        return !only || nothing_open(request, failure);
+    bool good = tune_case(request, run->members[at].clock, only, tuned, failure);
+    if (!good && failure->status == ASSAY_OK)
+        serial_hook_failed(request->workload->name, "choose or supported", failure);
+    run->members[at].tuning_note = text_string(&tuned->note);
+    if (good)
+        request->params = tuned->params;
+    text_add(&run->members[at].result->tuning, text_string(&tuned->record));
+    return good;
+}
+
+/* False: nothing is to be sampled. */
+static bool tune_all(struct run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        if (tune_member(run, i) || !is_fatal(&run->failures[i]))
+            continue;
+        struct assay_error cause = run->failures[i];
+        fail_all(run, &run->members[i], &cause);
+        return false;
+    }
+    return !run->group->tune_only;
+}
+
 static bool prepare_all(struct run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         struct member *member = &run->members[i];
         struct assay_error *failure = &run->failures[i];
+        if (failure->status != ASSAY_OK)
+            continue; /* no choice could be made for it */
         if (member_prepare(member, failure)) {
             member->alive = true;
             run->taking_part[run->alive++] = member;
@@ -246,7 +291,12 @@ static bool verify_all(struct run *run)
     for (size_t i = 0; i < run->alive; i++) {
         struct member *member = run->taking_part[i];
         struct assay_error *failure = &run->failures[index_of(run, member)];
-        if (member_verify(member, failure) || !is_fatal(failure))
+        struct tuned *tuned = &run->tuned[index_of(run, member)];
+        if (member_verify(member, failure))
+            continue;
+        if (failure->status == ASSAY_WRONG_RESULT && tuned->params)
+            tune_reject(tuned, failure);
+        if (!is_fatal(failure))
             continue;
         struct assay_error cause = *failure;
         fail_all(run, member, &cause);
@@ -259,10 +309,13 @@ static bool run_open(struct run *run, struct measure_result *results, struct ass
 {
     const struct measure_group *group = run->group;
     run->members = calloc(run->count, sizeof(*run->members));
+    run->requests = calloc(run->count, sizeof(*run->requests));
+    run->tuned = calloc(run->count, sizeof(*run->tuned));
     run->taking_part = calloc(run->count, sizeof(*run->taking_part));
     run->order = calloc(run->count, sizeof(*run->order));
     run->times = calloc(run->count, sizeof(*run->times));
-    if (!run->members || !run->taking_part || !run->order || !run->times)
+    if (!run->members || !run->requests || !run->tuned || !run->taking_part || !run->order ||
+        !run->times)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu cases",
                           run->count);
     clock_simulated_init(&run->simulated);
@@ -274,7 +327,8 @@ static bool run_open(struct run *run, struct measure_result *results, struct ass
             run->clock = clock;
             run->watch = group->watch;
         }
-        run->members[i] = (struct member){.request = &group->members[i],
+        run->requests[i] = group->members[i];
+        run->members[i] = (struct member){.request = &run->requests[i],
                                           .result = &results[i],
                                           .clock = clock,
                                           .model = model,
@@ -289,8 +343,12 @@ static void run_close(struct run *run)
     for (size_t i = 0; run->members && i < run->count; i++)
         if (run->members[i].result)
             member_finish(&run->members[i]);
+    for (size_t i = 0; run->tuned && i < run->count; i++)
+        tune_free(&run->tuned[i]);
     sampler_destroy(&run->sampler);
     free(run->members);
+    free(run->requests);
+    free(run->tuned);
     free(run->taking_part);
     free(run->order);
     free(run->times);
@@ -307,7 +365,8 @@ bool measure_group(const struct measure_group *group, struct measure_result *res
     struct assay_error cause = {0};
     if (!run_open(&run, results, &cause))
         fail_all(&run, NULL, &cause);
-    else if (prepare_all(&run) && sample(&run, results, error) && verify_all(&run))
+    else if (tune_all(&run) && prepare_all(&run) && sample(&run, results, error) &&
+             verify_all(&run))
         report_all(&run);
     run_close(&run);
     return !run.broken;

@@ -276,6 +276,8 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
     if (member->request->note)
         note_add(result, member->request->note);
+    if (member->tuning_note && *member->tuning_note)
+        note_add(result, member->tuning_note);
     const struct text *own = &member->slot->notes;
     for (size_t at = 0; at < own->length; at += strlen(own->data + at) + 1)
         note_add(result, own->data + at);
@@ -326,7 +328,8 @@ void measure_result_free(struct measure_result *result)
     metric_set_destroy(&result->metrics);
     struct text *texts[] = {&result->samples,      &result->sampling, &result->stages,
                             &result->verification, &result->memory,   &result->shaders,
-                            &result->sources,      &result->sensors,  &result->notes};
+                            &result->sources,      &result->sensors,  &result->tuning,
+                            &result->notes};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_free(texts[i]);
 }

@@ -29,6 +29,7 @@ struct measure_request {
     uint64_t seed; /* of the case */
     struct measure_budget budget;
     const char *note; /* one more of the result's, or NULL */
+    bool validate;    /* validation layers watch: what is fast then is not what is fast else */
 };
 
 /* Who looks at the machine while samples are taken. */
@@ -57,6 +58,7 @@ struct measure_result {
     struct text shaders;      /* array */
     struct text sources;      /* object: the files they were made of */
     struct text sensors;      /* object; empty for MODEL workloads */
+    struct text tuning;       /* object; empty where the parameters left no choice open */
     struct text notes;        /* array of texts: "left 2 buffers or kernels behind", ... */
 };
 
@@ -87,13 +89,15 @@ struct measure_group {
                 struct assay_error *error);
     void *user;
     const struct measure_watch *watch; /* NULL: nobody; of no use to MODEL workloads */
+    bool tune_only; /* choices that the parameters leave open are made anew; nothing is sampled */
 };
-/* All slots live at once. Each turn samples each member once, in the order of turn_order(): sample
- * i of all members is turn i. Model members share one simulated clock. Afterwards each is verified
- * under its own inputs. failures[i] (zeroed first) says how member i ended; one that fails before
- * sampling leaves the others to go on, but memory that does not hold them all fails each as
- * ASSAY_UNSUPPORTED, and a failure while sampling fails all. False when `ask` failed: no result
- * counts. Results are to be freed in any case. */
+/* Choices that parameters leave open (struct assay_tuning) are made first, one case after the
+ * other. Then all slots live at once. Each turn samples each member once, in the order of
+ * turn_order(): sample i of all members is turn i. Model members share one simulated clock.
+ * Afterwards each is verified under its own inputs. failures[i] (zeroed first) says how member i
+ * ended; one that fails before sampling leaves the others to go on, but memory that does not hold
+ * them all fails each as ASSAY_UNSUPPORTED, and a failure while sampling fails all. False when
+ * `ask` failed: no result counts. Results are to be freed in any case. */
 bool measure_group(const struct measure_group *group, struct measure_result *results,
                    struct assay_error *failures, struct assay_error *error);
 /* The members 0 ... count - 1 in the order of a turn: shuffled, the same for a seed everywhere. */

@@ -20,8 +20,9 @@ struct member {
     void *self;
     struct serial serial;
     struct samples samples;
-    bool repeats_due;    /* in this turn */
-    int64_t repeated_ns; /* what repeat_sample spent, of all turns */
+    const char *tuning_note; /* of the tuner, for the result; "": none */
+    bool repeats_due;        /* in this turn */
+    int64_t repeated_ns;     /* what repeat_sample spent, of all turns */
     struct assay_verification verification;
     bool verified;
 };

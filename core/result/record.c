@@ -148,6 +148,8 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
     add_member(out, "shaders", record->shaders, "[]");
     add_member(out, "sources", record->sources, "null");
     add_member(out, "sensors", record->sensors, "null");
+    if (record->tuning && *record->tuning)
+        add_member(out, "tuning", record->tuning, "");
     if (record->output)
         add_text_member(out, "output", record->output);
     text_add_char(out, '}');

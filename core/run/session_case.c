@@ -41,6 +41,7 @@ struct batch {
     struct assay_error *measured;
     size_t *job_of; /* ... and which these are */
     size_t measure_count;
+    bool tune_only; /* the choices that parameters leave open are made, and nothing is measured */
 };
 
 static bool job_set_params(struct job *job, const struct session *session, struct arena *arena,
@@ -307,7 +308,7 @@ static bool texts_whole(const struct job *job, const struct measure_result *resu
 {
     return !job->params_json.failed && !job->metrics_json.failed && !job->device_json.failed &&
            !result->memory.failed && !result->shaders.failed && !result->sources.failed &&
-           !result->sensors.failed && !result->notes.failed;
+           !result->sensors.failed && !result->tuning.failed && !result->notes.failed;
 }
 
 /* The case's record as things stand. */
@@ -330,6 +331,7 @@ static bool add_case(struct job *job, const struct measure_result *result,
         .shaders = text_string(&result->shaders),
         .sources = text_string(&result->sources),
         .notes = text_string(&result->notes),
+        .tuning = text_string(&result->tuning),
         .output = job->output.length ? text_string(&job->output) : NULL,
     };
     if (done) {
@@ -359,7 +361,7 @@ static bool batch_tell(struct batch *batch, struct assay_error *error)
     for (size_t i = 0; i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
         const struct measure_result *result = result_of(batch, i);
-        if (batch->failures[i].status == ASSAY_OK && !job->explored) {
+        if (batch->failures[i].status == ASSAY_OK && !job->explored && !batch->tune_only) {
             text_clear(&session->line);
             record_add_samples(&session->line, json_text(job->request, "id", ""),
                                text_string(&result->samples));
@@ -466,6 +468,7 @@ static bool batch_prepare(struct batch *batch, struct assay_error *error)
         !batch->measured || !batch->job_of)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu cases", count);
     batch->count = count;
+    batch->tune_only = json_flag(batch->request, "tune", false);
     for (size_t i = 0; i < count; i++)
         batch->jobs[i].request = cases ? json_array_get(cases, i) : batch->request;
     return true;
@@ -479,6 +482,7 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
         .members = batch->measures,
         .budget = job_budget(&batch->jobs[0], looks),
         .order_seed = (uint64_t)json_whole(batch->request, "order_seed", 0),
+        .tune_only = batch->tune_only,
         .ask = ask,
         .user = batch};
     for (size_t i = 0; i < batch->count; i++) {
@@ -499,6 +503,7 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
             .search = &job->search,
             .seed = (uint64_t)json_whole(job->request, "case_seed", 0),
             .note = job->device ? vulkan_instance_unwatched(session->instance) : NULL,
+            .validate = session->validate,
         };
     }
     batch->measure_count = group.count;

@@ -416,6 +416,12 @@ static void missing_hooks(void **state)
     stage_rows[0].kind = ASSAY_STAGE_TRANSFER;
     stage_rows[0].record = record;
     refused("plugin 'tests': workload 'idle': it lacks verify");
+    struct assay_tuning tuning = {.size = sizeof(tuning)};
+    workload.tuning = &tuning;
+    refused("plugin 'tests': workload 'idle': its tuning lacks wanted, key, candidate or choose");
+    tuning.size = 8;
+    workload.tuning = &tuning;
+    refused_size("workloads[0]: tuning: ", "assay_tuning", 8, sizeof(tuning), sizeof(tuning));
     stages[0] = NULL;
     refused("plugin 'tests': workload 'idle': it must have 1 to 16 stages");
 }

@@ -79,6 +79,34 @@ struct assay_metric_info {
     const char *name, *unit, *help;
 };
 
+/* Room for a key or the name of a candidate, with its NUL. */
+#define ASSAY_TUNING_BYTES 128
+/* Candidates, at most. */
+#define ASSAY_TUNING_CANDIDATES 64u
+
+/* Ways to do the same work, where parameters may leave the choice open (`variant=auto`): the
+ * fastest one whose result is right is found by measurement, once for each key, and kept in the
+ * cache. Hooks get parameters as create does; what they write ends with a NUL within `bytes`, which
+ * is ASSAY_TUNING_BYTES. */
+struct assay_tuning {
+    size_t size; /* sizeof(struct assay_tuning) */
+    /* Required. Whether params leave the choice open. */
+    bool (*wanted)(const void *params);
+    /* Required. What one choice serves, beside device, driver and the workload's version: "fp32 nn
+     * 1024". One line; whatever else the choice hangs on. device is NULL for MODEL workloads. */
+    void (*key)(const struct assay_device *device, const void *params, char *text, size_t bytes);
+    /* Required. The name of a candidate, the best guess first, from 0; false past the last. Those
+     * that the device does not have may be left out. */
+    bool (*candidate)(const struct assay_device *device, const void *params, unsigned index,
+                      char *text, size_t bytes);
+    /* Required. Puts the candidate into params, a copy that is not `wanted` any more; `candidate`
+     * lives as long as that. A failure of any status, ASSAY_INVALID say, is the candidate's. */
+    bool (*choose)(void *params, const char *candidate, struct assay_error *error);
+    /* Optional. Makes params, a copy, a problem that stands for all that the key serves and takes
+     * some 10 ms: candidates are tried with it, else with the case's own. */
+    void (*reduce)(const struct assay_device *device, void *params);
+};
+
 /* A hook that fails fills the error with any status: that is what becomes of the case
  * (ASSAY_UNSUPPORTED: a skip). */
 struct assay_workload {
@@ -112,6 +140,8 @@ struct assay_workload {
      * replayed before each batch and not measured. Stages of such a workload are never repeated to
      * measure them. */
     bool (*reset)(void *self, struct assay_command *command, struct assay_error *error);
+    /* Optional. How a choice that the parameters leave open is made. */
+    const struct assay_tuning *tuning;
 };
 
 ASSAY_END_DECLARATIONS

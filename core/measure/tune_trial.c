@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "measure/tune_trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MOST 4    /* slots that are alive at once */
+#define SLOW 2.0       /* times the fastest so far: not worth a second batch */
+#define NEAR 1.3       /* may turn out the fastest */
+#define BEHIND 1.1     /* after some turns: will not */
+#define TURNS_LEAST 3  /* before any is left behind */
+#define TURNS_BUDGET 4 /* turns take so much of the budget more: a quarter */
+#define SAME 1.01
+
+const char *const tune_verdict_names[] = {
+    [TUNE_UNTRIED] = "untried", [TUNE_RIGHT] = "right", [TUNE_WRONG] = "wrong",
+    [TUNE_FAILED] = "failed",   [TUNE_CRASH] = "crash", [TUNE_UNSUPPORTED] = "unsupported",
+};
+
+static int64_t least(const struct tune_candidate *candidate)
+{
+    int64_t value = candidate->times_ns[0];
+    for (unsigned i = 1; i < candidate->count; i++)
+        value = candidate->times_ns[i] < value ? candidate->times_ns[i] : value;
+    return value;
+}
+
+static int64_t median(const struct tune_candidate *candidate)
+{
+    int64_t sorted[TUNE_TIMES];
+    for (unsigned i = 0; i < candidate->count; i++) {
+        unsigned at = i;
+        for (; at > 0 && sorted[at - 1] > candidate->times_ns[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = candidate->times_ns[i];
+    }
+    unsigned middle = candidate->count / 2;
+    return candidate->count % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+size_t tune_fastest(const struct tune_candidate *candidates, size_t count)
+{
+    int64_t best = INT64_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (candidates[i].verdict == TUNE_RIGHT && candidates[i].time_ns < best)
+            best = candidates[i].time_ns;
+    for (size_t i = 0; i < count; i++)
+        if (candidates[i].verdict == TUNE_RIGHT &&
+            (double)candidates[i].time_ns <= SAME * (double)best)
+            return i;
+    return count;
+}
+
+/* The least time so far; INT64_MAX without. */
+static int64_t best_so_far(const struct tune_trials *trials)
+{
+    int64_t best = INT64_MAX;
+    for (size_t i = 0; i < trials->count; i++) {
+        const struct tune_candidate *candidate = &trials->candidates[i];
+        if (candidate->verdict == TUNE_RIGHT && candidate->count && least(candidate) < best)
+            best = least(candidate);
+    }
+    return best;
+}
+
+static void trial_close(struct tune_candidate *candidate)
+{
+    struct tune_trial *trial = candidate->trial;
+    if (!trial)
+        return;
+    member_finish(&trial->member);
+    measure_result_free(&trial->result);
+    free(trial->params);
+    free(trial);
+    candidate->trial = NULL;
+}
+
+static bool trial_open(const struct tune_trials *trials, struct tune_candidate *candidate,
+                       struct assay_error *error)
+{
+    const struct assay_workload *workload = trials->request->workload;
+    struct tune_trial *trial = calloc(1, sizeof(*trial));
+    candidate->trial = trial;
+    if (!trial)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a candidate");
+    trial->request = *trials->request;
+    trial->member = (struct member){.request = &trial->request,
+                                    .result = &trial->result,
+                                    .clock = trials->clock,
+                                    .model = trials->clock->simulated};
+    trial->params = malloc(workload->params_size);
+    if (!trial->params)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a candidate");
+    memcpy(trial->params, trials->params, workload->params_size);
+    trial->request.params = trial->params;
+    if (!workload->tuning->choose(trial->params, candidate->name, error))
+        return serial_hook_failed(workload->name, "choose", error);
+    return member_prepare(&trial->member, error);
+}
+
+/* Releases the slots that are kept; what they gave so far stays. */
+static bool close_others(struct tune_trials *trials, const struct tune_candidate *than)
+{
+    bool any = false;
+    for (size_t i = 0; i < trials->count; i++) {
+        if (&trials->candidates[i] == than || !trials->candidates[i].trial)
+            continue;
+        trial_close(&trials->candidates[i]);
+        any = true;
+    }
+    return any;
+}
+
+/* Where memory does not hold one more, those before make room. */
+static bool trial_open_alone(struct tune_trials *trials, struct tune_candidate *candidate,
+                             struct assay_error *error)
+{
+    struct assay_error cause = {0};
+    if (trial_open(trials, candidate, &cause))
+        return true;
+    if (cause.status == ASSAY_OUT_OF_MEMORY && close_others(trials, candidate)) {
+        trial_close(candidate);
+        return trial_open(trials, candidate, error);
+    }
+    *error = cause;
+    return false;
+}
+
+/* One batch: the time of the compute stages, where there are some, since the others are the same
+ * for all. */
+static bool trial_time(struct tune_trials *trials, struct tune_candidate *candidate,
+                       struct assay_error *error)
+{
+    struct serial *serial = &candidate->trial->member.serial;
+    struct serial_times times;
+    int64_t sum = 0;
+    tuning_mark(trials->store, candidate->name);
+    bool good = serial_batch(serial, &times, error);
+    tuning_mark(trials->store, NULL);
+    if (!good)
+        return false;
+    for (unsigned i = 0; i < serial->count; i++)
+        if (serial->stages[i].stage->kind == ASSAY_STAGE_COMPUTE)
+            sum += times.stages[i].time_ns;
+    sum = sum > 0 ? sum : times.time_ns;
+    candidate->times_ns[candidate->count++] = sum > 0 ? sum : 1;
+    candidate->time_ns = median(candidate);
+    return true;
+}
+
+static void add_cost(struct tune_trials *trials, const struct tune_candidate *candidate)
+{
+    const struct serial *serial = &candidate->trial->member.serial;
+    bool compute = false;
+    for (unsigned i = 0; i < serial->count; i++)
+        compute = compute || serial->stages[i].stage->kind == ASSAY_STAGE_COMPUTE;
+    trials->flops = trials->bytes = 0;
+    for (unsigned i = 0; i < serial->count; i++) {
+        if (compute && serial->stages[i].stage->kind != ASSAY_STAGE_COMPUTE)
+            continue;
+        trials->flops += (double)serial->stages[i].cost.flops;
+        trials->bytes += (double)serial->stages[i].cost.payload_bytes;
+    }
+}
+
+/* Whether it is right, and what a batch takes. */
+static bool trial_run(struct tune_trials *trials, struct tune_candidate *candidate,
+                      struct assay_error *error)
+{
+    if (!trial_open_alone(trials, candidate, error))
+        return false;
+    struct member *member = &candidate->trial->member;
+    if (!member_run_fresh(member, error) || !member_verify(member, error))
+        return false;
+    if (candidate->trial->member.verification.nothing)
+        return assay_fail(error, ASSAY_INTERNAL, "the workload cannot tell whether it is right");
+    int64_t best = best_so_far(trials);
+    if (!trial_time(trials, candidate, error))
+        return false;
+    add_cost(trials, candidate);
+    bool slow = best != INT64_MAX && (double)least(candidate) > SLOW * (double)best;
+    if (!slow && !trial_time(trials, candidate, error))
+        return false;
+    candidate->verdict = TUNE_RIGHT;
+    return true;
+}
+
+static bool is_fatal(const struct tune_trials *trials, const struct assay_error *cause)
+{
+    return cause->status == ASSAY_TIMEOUT || cause->status == ASSAY_DEVICE_LOST ||
+           (trials->request->device && trials->request->device->lost);
+}
+
+/* False: the device is past use. */
+static bool take_failure(struct tune_trials *trials, struct tune_candidate *candidate,
+                         const struct assay_error *cause, struct assay_error *error)
+{
+    bool fatal = is_fatal(trials, cause);
+    candidate->verdict = fatal                                 ? TUNE_CRASH
+                         : cause->status == ASSAY_WRONG_RESULT ? TUNE_WRONG
+                         : cause->status == ASSAY_UNSUPPORTED  ? TUNE_UNSUPPORTED
+                                                               : TUNE_FAILED;
+    candidate->avoided = fatal;
+    candidate->count = 0;
+    candidate->time_ns = 0;
+    text_clear(&candidate->reason);
+    text_add_clean(&candidate->reason, cause->text);
+    trial_close(candidate);
+    if (!fatal)
+        return true;
+    *error = *cause;
+    error_prefix(error, "candidate '%s'", candidate->name);
+    return false;
+}
+
+/* Keeps the slots of those that are near the fastest. */
+static size_t keep_near(struct tune_trials *trials, double share)
+{
+    int64_t best = best_so_far(trials);
+    size_t kept = 0;
+    for (size_t i = 0; i < trials->count; i++) {
+        struct tune_candidate *candidate = &trials->candidates[i];
+        if (candidate->trial && (double)least(candidate) > share * (double)best)
+            trial_close(candidate);
+        kept += candidate->trial != NULL;
+    }
+    return kept;
+}
+
+static void close_slowest(struct tune_trials *trials)
+{
+    struct tune_candidate *slowest = NULL;
+    for (size_t i = 0; i < trials->count; i++) {
+        struct tune_candidate *candidate = &trials->candidates[i];
+        if (candidate->trial && (!slowest || least(candidate) > least(slowest)))
+            slowest = candidate;
+    }
+    if (slowest)
+        trial_close(slowest);
+}
+
+static bool try_each(struct tune_trials *trials, int64_t begin_ns, struct assay_error *error)
+{
+    for (size_t i = 0; i < trials->count; i++) {
+        struct tune_candidate *candidate = &trials->candidates[i];
+        struct assay_error cause = {0};
+        if (candidate->avoided)
+            continue;
+        if (best_so_far(trials) != INT64_MAX &&
+            clock_now(trials->clock) - begin_ns > TUNE_BUDGET_NS) {
+            text_add(&candidate->reason, "the time was over");
+            continue;
+        }
+        tuning_mark(trials->store, candidate->name);
+        bool good = trial_run(trials, candidate, &cause);
+        tuning_mark(trials->store, NULL);
+        if (!good && !take_failure(trials, candidate, &cause, error))
+            return false;
+        if (keep_near(trials, NEAR) > KEPT_MOST)
+            close_slowest(trials);
+    }
+    return true;
+}
+
+/* Those that are near each other, in turn, until one is ahead or the time is over. */
+static bool try_in_turn(struct tune_trials *trials, int64_t begin_ns, struct assay_error *error)
+{
+    size_t order[ASSAY_TUNING_CANDIDATES];
+    int64_t end_ns = begin_ns + TUNE_BUDGET_NS + TUNE_BUDGET_NS / TURNS_BUDGET;
+    for (uint64_t turn = 0; turn < TUNE_TIMES - 2; turn++) {
+        if (keep_near(trials, turn < TURNS_LEAST ? NEAR : BEHIND) < 2 ||
+            clock_now(trials->clock) > end_ns)
+            return true;
+        turn_order(trials->request->seed, turn, order, trials->count);
+        for (size_t i = 0; i < trials->count; i++) {
+            struct tune_candidate *candidate = &trials->candidates[order[i]];
+            struct assay_error cause = {0};
+            if (candidate->trial && !trial_time(trials, candidate, &cause) &&
+                !take_failure(trials, candidate, &cause, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool tune_try(struct tune_trials *trials, struct assay_error *error)
+{
+    int64_t begin_ns = clock_now(trials->clock);
+    bool good = try_each(trials, begin_ns, error) && try_in_turn(trials, begin_ns, error);
+    close_others(trials, NULL);
+    trials->spent_ns = clock_now(trials->clock) - begin_ns;
+    return good;
+}

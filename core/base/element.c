@@ -8,31 +8,34 @@
 #include <string.h>
 
 const char *const element_names[ASSAY_ELEMENT_COUNT] = {
-    [ASSAY_ELEMENT_FLOAT] = "float", [ASSAY_ELEMENT_DOUBLE] = "double",
-    [ASSAY_ELEMENT_HALF] = "half",   [ASSAY_ELEMENT_BFLOAT16] = "bfloat16",
-    [ASSAY_ELEMENT_INT8] = "int8",   [ASSAY_ELEMENT_INT16] = "int16",
-    [ASSAY_ELEMENT_INT32] = "int",   [ASSAY_ELEMENT_INT64] = "int64",
-    [ASSAY_ELEMENT_UINT8] = "uint8", [ASSAY_ELEMENT_UINT16] = "uint16",
-    [ASSAY_ELEMENT_UINT32] = "uint", [ASSAY_ELEMENT_UINT64] = "uint64",
+    [ASSAY_ELEMENT_FLOAT] = "float",       [ASSAY_ELEMENT_DOUBLE] = "double",
+    [ASSAY_ELEMENT_HALF] = "half",         [ASSAY_ELEMENT_BFLOAT16] = "bfloat16",
+    [ASSAY_ELEMENT_INT8] = "int8",         [ASSAY_ELEMENT_INT16] = "int16",
+    [ASSAY_ELEMENT_INT32] = "int",         [ASSAY_ELEMENT_INT64] = "int64",
+    [ASSAY_ELEMENT_UINT8] = "uint8",       [ASSAY_ELEMENT_UINT16] = "uint16",
+    [ASSAY_ELEMENT_UINT32] = "uint",       [ASSAY_ELEMENT_UINT64] = "uint64",
+    [ASSAY_ELEMENT_FP8_E4M3] = "fp8_e4m3",
 };
 
-/* Of a floating format: digits of the significand, exponent (as of frexp) of the smallest normal
- * number, exponent bits, stored fraction bits. */
+/* Of a floating format. */
 struct format {
-    int digits, least_exponent, exponent_bits;
+    int digits;         /* of the significand */
+    int least_exponent; /* as of frexp, of the smallest normal number */
+    int exponent_bits;
+    bool finite; /* no infinity: the highest exponent counts on, and all bits set is NaN */
 };
 static const struct format formats[] = {
-    [ASSAY_ELEMENT_FLOAT] = {24, -125, 8},
-    [ASSAY_ELEMENT_DOUBLE] = {53, -1021, 11},
-    [ASSAY_ELEMENT_HALF] = {11, -13, 5},
-    [ASSAY_ELEMENT_BFLOAT16] = {8, -125, 8},
+    [ASSAY_ELEMENT_FLOAT] = {24, -125, 8, false}, [ASSAY_ELEMENT_DOUBLE] = {53, -1021, 11, false},
+    [ASSAY_ELEMENT_HALF] = {11, -13, 5, false},   [ASSAY_ELEMENT_BFLOAT16] = {8, -125, 8, false},
+    [ASSAY_ELEMENT_FP8_E4M3] = {4, -5, 4, true},
 };
 
-size_t element_bytes(enum assay_element element)
+size_t assay_element_bytes(enum assay_element element)
 {
     switch (element) {
     case ASSAY_ELEMENT_INT8:
     case ASSAY_ELEMENT_UINT8:
+    case ASSAY_ELEMENT_FP8_E4M3:
         return 1;
     case ASSAY_ELEMENT_HALF:
     case ASSAY_ELEMENT_BFLOAT16:
@@ -78,12 +81,12 @@ bool element_from_name(const char *name, enum assay_element *element)
 
 bool element_is_whole(enum assay_element element)
 {
-    return element >= ASSAY_ELEMENT_INT8;
+    return element >= ASSAY_ELEMENT_INT8 && element <= ASSAY_ELEMENT_UINT64;
 }
 
 bool element_is_signed(enum assay_element element)
 {
-    return element < ASSAY_ELEMENT_UINT8;
+    return element < ASSAY_ELEMENT_UINT8 || element > ASSAY_ELEMENT_UINT64;
 }
 
 void element_range(enum assay_element element, double *least, double *most)
@@ -95,18 +98,32 @@ void element_range(enum assay_element element, double *least, double *most)
     *most = bits == 64 ? nextafter(*most, 0) : *most - 1;
 }
 
-/* Bits of a 16-bit format. A significand that is rounded up to the next power of two carries into
- * the exponent by itself, up to infinity. */
+/* Of all bits but the sign: what follows the largest finite number. */
+static uint16_t small_overflow(const struct format *format)
+{
+    const int fraction = format->digits - 1;
+    if (format->finite)
+        return (uint16_t)((1 << (format->exponent_bits + fraction)) - 1);
+    return (uint16_t)(((1 << format->exponent_bits) - 1) << fraction);
+}
+
+static uint16_t small_sign(const struct format *format)
+{
+    return (uint16_t)(1 << (format->exponent_bits + format->digits - 1));
+}
+
+/* Bits of a format of 8 or 16 bits. A significand that is rounded up to the next power of two
+ * carries into the exponent by itself, up to infinity. */
 static uint16_t small_from_real(const struct format *format, double value)
 {
     int fraction = format->digits - 1, exponent;
-    uint16_t sign = signbit(value) ? 0x8000 : 0;
-    uint16_t infinity = (uint16_t)(((1 << format->exponent_bits) - 1) << fraction);
+    uint16_t sign = signbit(value) ? small_sign(format) : 0;
+    uint16_t overflow = small_overflow(format);
     double magnitude = fabs(value);
     if (isnan(value))
-        return (uint16_t)(sign | infinity | 1 << (fraction - 1));
+        return (uint16_t)(sign | overflow | 1 << (fraction - 1));
     if (isinf(value))
-        return sign | infinity;
+        return sign | overflow;
     frexp(magnitude, &exponent);
     if (magnitude == 0 || exponent < format->least_exponent)
         exponent = format->least_exponent;
@@ -114,23 +131,24 @@ static uint16_t small_from_real(const struct format *format, double value)
     double significand = nearbyint(ldexp(magnitude, format->digits - exponent));
     int64_t bits = (int64_t)significand +
                    ((int64_t)(exponent - format->least_exponent) << fraction);
-    return sign | (bits >= infinity ? infinity : (uint16_t)bits);
+    return sign | (bits >= overflow ? overflow : (uint16_t)bits);
 }
 
 static double small_to_real(const struct format *format, uint16_t bits)
 {
-    int fraction = format->digits - 1;
-    int exponent = (bits & 0x7fff) >> fraction;
-    int significand = bits & ((1 << fraction) - 1);
+    const int fraction = format->digits - 1;
+    const uint16_t sign = small_sign(format), magnitude_bits = bits & (uint16_t)(sign - 1);
+    const int exponent = magnitude_bits >> fraction;
+    const int significand = bits & ((1 << fraction) - 1);
     double magnitude;
-    if (exponent == (1 << format->exponent_bits) - 1)
+    if (magnitude_bits >= small_overflow(format))
         magnitude = significand ? NAN : INFINITY;
     else if (exponent == 0)
         magnitude = ldexp(significand, format->least_exponent - format->digits);
     else
         magnitude = ldexp(significand + (1 << fraction),
                           format->least_exponent - format->digits + exponent - 1);
-    return bits & 0x8000 ? -magnitude : magnitude;
+    return bits & sign ? -magnitude : magnitude;
 }
 
 uint16_t half_from_real(double value)
@@ -174,6 +192,7 @@ double element_real(enum assay_element element, const void *array, uint64_t inde
     float f32;
     double f64;
     uint16_t small;
+    uint8_t tiny;
     switch (element) {
     case ASSAY_ELEMENT_FLOAT:
         memcpy(&f32, at, sizeof(f32));
@@ -185,6 +204,9 @@ double element_real(enum assay_element element, const void *array, uint64_t inde
     case ASSAY_ELEMENT_BFLOAT16:
         memcpy(&small, at, sizeof(small));
         return small_to_real(&formats[element], small);
+    case ASSAY_ELEMENT_FP8_E4M3:
+        memcpy(&tiny, at, sizeof(tiny));
+        return small_to_real(&formats[element], tiny);
     case ASSAY_ELEMENT_UINT64:
         return (double)(uint64_t)element_whole(element, array, index);
     default:
@@ -230,9 +252,23 @@ bool element_store(enum assay_element element, double value, void *out)
         memcpy(out, &value, sizeof(value));
     } else {
         const uint16_t small = small_from_real(&formats[element], value);
-        memcpy(out, &small, sizeof(small));
+        const uint8_t tiny = (uint8_t)small;
+        if (element == ASSAY_ELEMENT_FP8_E4M3)
+            memcpy(out, &tiny, sizeof(tiny));
+        else
+            memcpy(out, &small, sizeof(small));
     }
     return true;
+}
+
+double assay_element_value(enum assay_element element, const void *data, uint64_t index)
+{
+    return element_real(element, data, index);
+}
+
+bool assay_element_store(enum assay_element element, double value, void *data, uint64_t index)
+{
+    return element_store(element, value, (unsigned char *)data + index * element_bytes(element));
 }
 
 double element_spacing(enum assay_element element, double value)

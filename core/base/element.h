@@ -3,12 +3,16 @@
 #ifndef BASE_ELEMENT_H
 #define BASE_ELEMENT_H
 
-#include <assay/buffer.h>
+#include <assay/element.h>
 
 #include "base/text.h"
 
-size_t element_bytes(enum assay_element element);
-/* "float", "double", "half", "bfloat16", "int8", "int16", "int", "int64", "uint8", ... */
+static inline size_t element_bytes(enum assay_element element)
+{
+    return assay_element_bytes(element);
+}
+/* "float", "double", "half", "bfloat16", "int8", "int16", "int", "int64", "uint8", ..., "fp8_e4m3"
+ */
 const char *element_name(enum assay_element element);
 extern const char *const element_names[ASSAY_ELEMENT_COUNT];
 /* Also "int32", "uint32", "float32", "float64", "float16". */
@@ -20,7 +24,8 @@ bool element_is_signed(enum assay_element element); /* false: uint8 ... uint64 *
 double element_real(enum assay_element element, const void *array, uint64_t index);
 /* Whole elements: its value; uint64 over 2^63 - 1 as its bits. */
 int64_t element_whole(enum assay_element element, const void *array, uint64_t index);
-/* Stores the nearest value (ties to even; floating elements overflow to infinity, NaN stays one).
+/* Stores the nearest value (ties to even; floating elements overflow to infinity, fp8_e4m3 to
+ * NaN; NaN stays one).
  * Whole elements take whole numbers in range: false for others, and nothing is stored. */
 bool element_store(enum assay_element element, double value, void *out);
 /* The same for a whole number; a uint64 takes the bits. */

@@ -172,6 +172,7 @@ static const struct {
     {"int64", ASSAY_FEATURE_INT64},
     {"host_import", ASSAY_FEATURE_HOST_IMPORT},
     {"cooperative_matrix", ASSAY_FEATURE_COOPERATIVE_MATRIX},
+    {"integer_dot", ASSAY_FEATURE_INTEGER_DOT},
 };
 #define FEATURE_COUNT (sizeof(features) / sizeof(features[0]))
 
@@ -209,7 +210,7 @@ static void set_three(lua_State *L, const char *name, const uint32_t values[3])
 
 static void push_limits(lua_State *L, const struct assay_limits *limits)
 {
-    lua_createtable(L, 0, 13);
+    lua_createtable(L, 0, 14);
     set_limit(L, "max_allocation_bytes", limits->max_allocation_bytes);
     set_limit(L, "max_storage_range_bytes", limits->max_storage_range_bytes);
     set_limit(L, "device_heap_bytes", limits->device_heap_bytes);
@@ -219,15 +220,45 @@ static void push_limits(lua_State *L, const struct assay_limits *limits)
     set_limit(L, "max_group_invocations", limits->max_group_invocations);
     set_limit(L, "max_shared_bytes", limits->max_shared_bytes);
     set_limit(L, "max_texel_elements", limits->max_texel_elements);
+    set_limit(L, "texel_alignment_bytes", limits->texel_alignment_bytes);
     set_limit(L, "max_push_bytes", limits->max_push_bytes);
     set_limit(L, "subgroup_size", limits->subgroup_size);
     set_three(L, "max_groups", limits->max_groups);
     set_three(L, "max_group_size", limits->max_group_size);
 }
 
+static void set_type(lua_State *L, const char *name, enum assay_element type)
+{
+    lua_pushstring(L, element_name(type));
+    lua_setfield(L, -2, name);
+}
+
+/* device:matrix_shapes(): of cooperative matrices; none without them */
+static int device_matrix_shapes(lua_State *L)
+{
+    const struct script_device *device = script_device_check(L, 1, "device:matrix_shapes");
+    const struct assay_matrix_shape *shape;
+    lua_newtable(L);
+    for (size_t i = 0; (shape = assay_device_matrix_shape(device->device, i)) != NULL; i++) {
+        lua_createtable(L, 0, 8);
+        set_limit(L, "m", shape->m);
+        set_limit(L, "n", shape->n);
+        set_limit(L, "k", shape->k);
+        set_type(L, "a", shape->a);
+        set_type(L, "b", shape->b);
+        set_type(L, "c", shape->c);
+        set_type(L, "r", shape->r);
+        lua_pushboolean(L, shape->saturating);
+        lua_setfield(L, -2, "saturating");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
 static int device_index(lua_State *L)
 {
-    static const char *const names[] = {"name", "limits", "has", "buffer", "kernel", "run", "time"};
+    static const char *const names[] = {"name",   "limits", "has", "matrix_shapes",
+                                        "buffer", "kernel", "run", "time"};
     const struct script_device *device = script_device_check(L, 1, "device");
     const char *name = luaL_tolstring(L, 2, NULL);
     if (strcmp(name, "name") == 0)
@@ -236,6 +267,8 @@ static int device_index(lua_State *L)
         push_limits(L, assay_device_limits(device->device));
     else if (strcmp(name, "has") == 0)
         lua_pushcfunction(L, device_has);
+    else if (strcmp(name, "matrix_shapes") == 0)
+        lua_pushcfunction(L, device_matrix_shapes);
     else if (strcmp(name, "buffer") == 0)
         lua_pushcfunction(L, script_buffer_new);
     else if (strcmp(name, "kernel") == 0)

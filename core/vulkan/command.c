@@ -110,6 +110,9 @@ static void destroy_handles(struct assay_command *command)
         member->vk.vkDestroyDescriptorPool(
             member->handle, ((struct command_descriptors *)command->descriptors.data)[i].pool,
             NULL);
+    for (size_t i = 0; i < command->views.count; i++)
+        member->vk.vkDestroyBufferView(
+            member->handle, ((struct command_view *)command->views.data)[i].handle, NULL);
     for (unsigned lane = 0; lane < COMMAND_LANES; lane++)
         member->vk.vkDestroyFence(member->handle, command->fences[lane], NULL);
 }
@@ -128,6 +131,7 @@ void command_destroy(struct assay_command **command)
     free(gone->segments.data);
     free(gone->queries.data);
     free(gone->descriptors.data);
+    free(gone->views.data);
     free(gone->incoherent.data);
     free(gone);
     *command = NULL;

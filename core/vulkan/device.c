@@ -4,6 +4,7 @@
 #include <assay/vulkan.h>
 
 #include "vulkan/fill_device.h"
+#include "vulkan/matrix.h"
 #include "vulkan/negotiation.h"
 #include "vulkan/queue.h"
 #include "vulkan/staging.h"
@@ -70,6 +71,7 @@ static void keep_features(struct vulkan_device *member, const struct features *f
     member->host_import = features->host_import;
     member->calibrated_timestamps = features->calibrated_timestamps;
     member->memory_budget = features->memory_budget;
+    member->texel_formats = features->core.features.shaderStorageImageExtendedFormats;
 }
 
 static bool create_queue(struct vulkan_device *member, uint32_t at, const struct queue_plan *plan,
@@ -208,6 +210,8 @@ static void narrow(struct assay_limits *all, const struct assay_limits *one)
     all->max_texel_elements = (uint32_t)least(all->max_texel_elements, one->max_texel_elements);
     all->max_push_bytes = (uint32_t)least(all->max_push_bytes, one->max_push_bytes);
     all->subgroup_size = (uint32_t)least(all->subgroup_size, one->subgroup_size);
+    if (one->texel_alignment_bytes > all->texel_alignment_bytes)
+        all->texel_alignment_bytes = one->texel_alignment_bytes;
 }
 
 static bool add_members(struct assay_device *device, const struct vulkan_device_params *params,
@@ -250,7 +254,7 @@ struct assay_device *device_create(struct vulkan_instance *instance,
     }
     device->instance = instance;
     device->wait_limit_ns = params->wait_limit_ns > 0 ? params->wait_limit_ns : WAIT_LIMIT_NS;
-    if (!add_members(device, params, error))
+    if (!add_members(device, params, error) || !matrix_list_shapes(device, error))
         device_destroy(&device);
     return device;
 }
@@ -269,6 +273,7 @@ void device_destroy(struct assay_device **device)
     }
     for (unsigned i = 0; i < self->member_count; i++)
         member_destroy(&self->members[i]);
+    free(self->shapes);
     free(self);
 }
 

@@ -42,6 +42,7 @@ struct vulkan_device {
     uint32_t families[VULKAN_ROLE_COUNT], family_count; /* distinct, for CONCURRENT buffers */
     const char *missing[ASSAY_FEATURE_COUNT];           /* NULL: there; else why not */
     bool host_import, calibrated_timestamps, memory_budget, debug_utils;
+    bool texel_formats;         /* shaderStorageImageExtendedFormats */
     const char *no_executables; /* why its pipelines cannot be looked into; NULL: they can */
     uint64_t held_bytes[VK_MAX_MEMORY_HEAPS]; /* by all buffers, without imported memory */
 };
@@ -53,6 +54,8 @@ struct assay_device {
     unsigned member_count;
     struct vulkan_device *members[VULKAN_MEMBERS_MAX];
     struct assay_limits limits;
+    struct assay_matrix_shape *shapes; /* vulkan/matrix.h; those that all members have */
+    size_t shape_count;
     int64_t wait_limit_ns;    /* every fence wait; on expiry the set is unusable (ASSAY_TIMEOUT) and
                                  its process must end */
     struct staging *staging;  /* vulkan/staging.h; made at its first use */

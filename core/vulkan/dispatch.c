@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Dispatches: bindings and push constants by name, checked before Vulkan sees them. */
+#include "vulkan/descriptors.h"
 #include "vulkan/kernel.h"
 #include "vulkan/recording.h"
+#include "vulkan/texel.h"
 
 #include "base/abi.h"
 #include "base/units.h"
@@ -11,8 +13,6 @@
 #include <string.h>
 
 #define DISPATCH_PUSH_BYTES_MAX 4096
-#define POOL_SETS 64u
-#define POOL_DESCRIPTORS 256u
 
 /* One dispatch that is being recorded. */
 struct binder {
@@ -84,9 +84,10 @@ static bool match_bindings(struct binder *binder)
     return true;
 }
 
-static uint64_t binding_bytes(const struct assay_binding *given)
+static bool prefix_binding(const struct binder *binder, const struct assay_binding *given)
 {
-    return given->bytes > 0 ? given->bytes : given->buffer->params.bytes - given->offset;
+    error_prefix(binder->error, "kernel '%s': binding '%s'", kernel_name(binder), given->name);
+    return false;
 }
 
 static bool check_limits(const struct binder *binder, const struct reflect_binding *binding,
@@ -94,16 +95,21 @@ static bool check_limits(const struct binder *binder, const struct reflect_bindi
 {
     const VkPhysicalDeviceLimits *limits = &binder->command->member->physical->properties.limits;
     bool uniform = binding->kind == REFLECT_UNIFORM_BUFFER;
-    uint64_t alignment = uniform ? limits->minUniformBufferOffsetAlignment
-                                 : limits->minStorageBufferOffsetAlignment;
+    bool texels = binding->kind == REFLECT_STORAGE_TEXEL_BUFFER;
+    uint64_t alignment = uniform  ? limits->minUniformBufferOffsetAlignment
+                         : texels ? limits->minTexelBufferOffsetAlignment
+                                  : limits->minStorageBufferOffsetAlignment;
     uint64_t range = uniform ? limits->maxUniformBufferRange : limits->maxStorageBufferRange;
-    uint64_t bytes = binding_bytes(given);
+    uint64_t bytes = descriptors_range(given);
     if (alignment > 0 && given->offset % alignment != 0)
         return assay_fail(binder->error, ASSAY_INVALID,
                           "kernel '%s': binding '%s' starts at offset %llu, the device wants a "
                           "multiple of %llu",
                           kernel_name(binder), given->name, (unsigned long long)given->offset,
                           (unsigned long long)alignment);
+    if (texels)
+        return texel_check_range(binding, bytes, limits, binder->error) ||
+               prefix_binding(binder, given);
     if (bytes > range)
         return assay_fail(binder->error, ASSAY_UNSUPPORTED,
                           "kernel '%s': binding '%s' takes %llu bytes, %s is %llu",
@@ -117,16 +123,9 @@ static bool check_binding(const struct binder *binder, const struct reflect_bind
                           const struct assay_binding *given)
 {
     const struct assay_buffer *buffer = given->buffer;
-    if (binding->kind != REFLECT_STORAGE_BUFFER && binding->kind != REFLECT_UNIFORM_BUFFER)
-        return assay_fail(binder->error, ASSAY_UNSUPPORTED,
-                          "kernel '%s': binding '%s' is a texel buffer, dispatches bind storage "
-                          "and uniform buffers alone",
-                          kernel_name(binder), given->name);
     if (!command_check_range(binder->command, buffer, given->offset,
-                             given->bytes > 0 ? given->bytes : 1, binder->error)) {
-        error_prefix(binder->error, "kernel '%s': binding '%s'", kernel_name(binder), given->name);
-        return false;
-    }
+                             given->bytes > 0 ? given->bytes : 1, binder->error))
+        return prefix_binding(binder, given);
     if (buffer->params.memory == ASSAY_MEMORY_PAGEABLE)
         return assay_fail(binder->error, ASSAY_UNSUPPORTED,
                           "kernel '%s': binding '%s': buffer '%s' is pageable, the device cannot "
@@ -135,109 +134,13 @@ static bool check_binding(const struct binder *binder, const struct reflect_bind
     uint64_t least = 0;
     if (__builtin_add_overflow(binding->fixed_bytes, binding->stride_bytes, &least))
         least = UINT64_MAX;
-    if (binding_bytes(given) < least)
+    if (descriptors_range(given) < least)
         return assay_fail(binder->error, ASSAY_INVALID,
                           "kernel '%s': binding '%s' needs at least %llu bytes, given are %llu of "
                           "buffer '%s'",
                           kernel_name(binder), given->name, (unsigned long long)least,
-                          (unsigned long long)binding_bytes(given), buffer->name);
+                          (unsigned long long)descriptors_range(given), buffer->name);
     return check_limits(binder, binding, given);
-}
-
-static bool create_pool(struct binder *binder, struct command_descriptors *needed)
-{
-    struct assay_command *command = binder->command;
-    struct vulkan_device *member = command->member;
-    struct command_descriptors *pool = command_list_add(&command->descriptors, sizeof(*pool),
-                                                        binder->error);
-    if (pool == NULL)
-        return false;
-    *pool = (struct command_descriptors){
-        .sets_left = needed->sets_left > POOL_SETS ? needed->sets_left : POOL_SETS,
-        .storage_left = needed->storage_left > POOL_DESCRIPTORS ? needed->storage_left
-                                                                : POOL_DESCRIPTORS,
-        .uniform_left = needed->uniform_left > POOL_SETS ? needed->uniform_left : POOL_SETS,
-    };
-    const VkDescriptorPoolSize sizes[2] = {
-        {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = pool->storage_left},
-        {.type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, .descriptorCount = pool->uniform_left},
-    };
-    const VkDescriptorPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = pool->sets_left,
-        .poolSizeCount = 2,
-        .pPoolSizes = sizes,
-    };
-    VkResult result = member->vk.vkCreateDescriptorPool(member->handle, &info, NULL, &pool->pool);
-    if (result != VK_SUCCESS) {
-        command->descriptors.count--;
-        return device_fail(command->device, result, "vkCreateDescriptorPool", binder->error);
-    }
-    device_name_object(member, VK_OBJECT_TYPE_DESCRIPTOR_POOL, (uint64_t)pool->pool, command->name);
-    return true;
-}
-
-static bool allocate_sets(struct binder *binder, VkDescriptorSet *sets)
-{
-    struct assay_command *command = binder->command;
-    const struct assay_kernel *kernel = binder->kernel;
-    struct command_descriptors needed = {.sets_left = kernel->set_count};
-    for (size_t i = 0; i < kernel->reflection.binding_count; i++) {
-        bool uniform = kernel->reflection.bindings[i].kind == REFLECT_UNIFORM_BUFFER;
-        needed.uniform_left += uniform;
-        needed.storage_left += !uniform;
-    }
-    struct command_descriptors *pool = command->descriptors.data;
-    size_t count = command->descriptors.count;
-    if (count == 0 || pool[count - 1].sets_left < needed.sets_left ||
-        pool[count - 1].storage_left < needed.storage_left ||
-        pool[count - 1].uniform_left < needed.uniform_left) {
-        if (!create_pool(binder, &needed))
-            return false;
-        pool = command->descriptors.data;
-        count = command->descriptors.count;
-    }
-    pool = &pool[count - 1];
-    const VkDescriptorSetAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-        .descriptorPool = pool->pool,
-        .descriptorSetCount = kernel->set_count,
-        .pSetLayouts = kernel->set_layouts[command->member_index],
-    };
-    VkResult result = command->member->vk.vkAllocateDescriptorSets(command->member->handle, &info,
-                                                                   sets);
-    if (result != VK_SUCCESS)
-        return device_fail(command->device, result, "vkAllocateDescriptorSets", binder->error);
-    pool->sets_left -= needed.sets_left;
-    pool->storage_left -= needed.storage_left;
-    pool->uniform_left -= needed.uniform_left;
-    return true;
-}
-
-static void write_sets(const struct binder *binder, const VkDescriptorSet *sets)
-{
-    const struct reflection *reflection = &binder->kernel->reflection;
-    struct vulkan_device *member = binder->command->member;
-    for (size_t i = 0; i < reflection->binding_count; i++) {
-        const struct reflect_binding *binding = &reflection->bindings[i];
-        const struct assay_binding *given = binder->given[i];
-        const VkDescriptorBufferInfo buffer = {
-            .buffer = given->buffer->handles[binder->command->member_index],
-            .offset = given->offset,
-            .range = binding_bytes(given),
-        };
-        const VkWriteDescriptorSet write = {
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = sets[binding->set],
-            .dstBinding = binding->binding,
-            .descriptorCount = 1,
-            .descriptorType = binding->kind == REFLECT_UNIFORM_BUFFER
-                                  ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
-                                  : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &buffer,
-        };
-        member->vk.vkUpdateDescriptorSets(member->handle, 1, &write, 0, NULL);
-    }
 }
 
 /* "kernel 'x.comp' has the push constants n and a; given: n" */
@@ -363,9 +266,8 @@ static bool record(struct binder *binder, const unsigned char *pushes, const uin
             command_write(command, binder->given[i]->buffer);
     }
     if (kernel->set_count > 0) {
-        if (!allocate_sets(binder, sets))
+        if (!descriptors_make(command, kernel, binder->given, sets, binder->error))
             return false;
-        write_sets(binder, sets);
         command->member->vk.vkCmdBindDescriptorSets(buffer, VK_PIPELINE_BIND_POINT_COMPUTE,
                                                     kernel->layout[m], 0, kernel->set_count, sets,
                                                     0, NULL);

@@ -118,6 +118,7 @@ void fill_small_bounds(enum assay_element element, double low, double high, uint
     const double step = element_spacing(element, high);
     /* Below a power of two neighbours are half as far apart. */
     const double near = high - step / 2;
+    *top = *under = 0;
     element_store(element, high, top);
     element_store(element, stored(element, near) < high ? near : high - step, under);
     if (element_real(element, under, 0) < low)
@@ -151,7 +152,7 @@ static void uniform_block(const struct assay_fill *fill, uint64_t seed, uint64_t
     const bool whole = element_is_whole(element);
     const float low = whole ? 0 : (float)stored(element, fill->from);
     const float high = whole ? 0 : (float)stored(element, fill->to);
-    const bool small = element == ASSAY_ELEMENT_HALF || element == ASSAY_ELEMENT_BFLOAT16;
+    const bool small = !whole && width < 4;
     uint16_t top, under = 0;
     uint32_t words[512];
     if (small)
@@ -169,7 +170,7 @@ static void uniform_block(const struct assay_fill *fill, uint64_t seed, uint64_t
             const float value = uniform_float(low, high, words[i % 512]);
             element_store(element, (double)value, out);
             if (small && element_real(element, out, 0) >= (double)high)
-                memcpy(out, &under, sizeof(under));
+                memcpy(out, &under, width);
         }
     }
 }

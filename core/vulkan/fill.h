@@ -11,8 +11,8 @@ bool fill_check(const struct assay_fill *fill, struct assay_error *error);
 struct assay_fill fill_plain(const struct assay_fill *fill);
 /* The eight bytes that a VALUE repeats. */
 uint64_t fill_pattern(const struct assay_fill *fill);
-/* Uniform 16-bit floats: the bits of the excluded bound, and of what stands for it where rounding
- * reaches it. */
+/* Uniform floats of 8 or 16 bits: the bits of the excluded bound, and of what stands for it where
+ * rounding reaches it. */
 void fill_small_bounds(enum assay_element element, double low, double high, uint16_t *top,
                        uint16_t *under);
 /* Bytes [offset, offset + bytes) of the fill; offset a multiple of 8. Element i of a uniform one

@@ -85,7 +85,8 @@ static bool is_normal_throughout(const struct assay_fill *fill, enum kind kind)
 static bool is_known(const struct assay_device *device, const struct assay_fill *fill)
 {
     const enum kind kind = kind_of(fill);
-    if (fill->kind == ASSAY_FILL_SEQUENCE || fill->kind == ASSAY_FILL_DATA)
+    if (fill->kind == ASSAY_FILL_SEQUENCE || fill->kind == ASSAY_FILL_DATA ||
+        (kind == KIND_SMALL && element_bytes(fill->element) == 1))
         return false;
     if (kind == KIND_DOUBLE && !assay_device_has(device, ASSAY_FEATURE_FP64, NULL))
         return false;

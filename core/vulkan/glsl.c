@@ -237,3 +237,17 @@ end:
     text_free(&preamble);
     return done;
 }
+
+bool glsl_knows(const char *extension)
+{
+    struct text source = {0};
+    struct assay_error error = {0};
+    uint32_t *words = NULL;
+    size_t count;
+    text_addf(&source, "#version 450\n#extension %s : require\nvoid main() {}\n", extension);
+    const bool known = !source.failed && glsl_compile("extension", text_string(&source), NULL, 0,
+                                                      &words, &count, &error);
+    text_free(&source);
+    free(words);
+    return known;
+}

@@ -23,6 +23,7 @@ void vulkan_physical_limits(const struct vulkan_physical *physical, struct assay
         .max_group_invocations = l->maxComputeWorkGroupInvocations,
         .max_shared_bytes = l->maxComputeSharedMemorySize,
         .max_texel_elements = l->maxTexelBufferElements,
+        .texel_alignment_bytes = l->minTexelBufferOffsetAlignment,
         .max_push_bytes = l->maxPushConstantsSize,
         .subgroup_size = physical->subgroup.subgroupSize,
     };
@@ -95,15 +96,17 @@ static json_t *limits_json(const struct vulkan_physical *physical)
     struct assay_limits l;
     vulkan_physical_limits(physical, &l);
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "max_allocation_bytes",
-        whole(l.max_allocation_bytes), "max_storage_range_bytes", whole(l.max_storage_range_bytes),
-        "device_heap_bytes", whole(l.device_heap_bytes), "host_heap_bytes",
-        whole(l.host_heap_bytes), "import_alignment_bytes", whole(l.import_alignment_bytes),
-        "storage_alignment_bytes", whole(l.storage_alignment_bytes), "max_groups",
-        triple(l.max_groups), "max_group_size", triple(l.max_group_size), "max_group_invocations",
-        (json_int_t)l.max_group_invocations, "max_shared_bytes", (json_int_t)l.max_shared_bytes,
-        "max_texel_elements", (json_int_t)l.max_texel_elements, "max_push_bytes",
-        (json_int_t)l.max_push_bytes, "subgroup_size", (json_int_t)l.subgroup_size);
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}",
+        "max_allocation_bytes", whole(l.max_allocation_bytes), "max_storage_range_bytes",
+        whole(l.max_storage_range_bytes), "device_heap_bytes", whole(l.device_heap_bytes),
+        "host_heap_bytes", whole(l.host_heap_bytes), "import_alignment_bytes",
+        whole(l.import_alignment_bytes), "storage_alignment_bytes",
+        whole(l.storage_alignment_bytes), "max_groups", triple(l.max_groups), "max_group_size",
+        triple(l.max_group_size), "max_group_invocations", (json_int_t)l.max_group_invocations,
+        "max_shared_bytes", (json_int_t)l.max_shared_bytes, "max_texel_elements",
+        (json_int_t)l.max_texel_elements, "max_push_bytes", (json_int_t)l.max_push_bytes,
+        "subgroup_size", (json_int_t)l.subgroup_size, "texel_alignment_bytes",
+        whole(l.texel_alignment_bytes));
 }
 
 static json_t *features_json(const struct vulkan_physical *physical)

@@ -2,8 +2,10 @@
 #include "vulkan/kernel.h"
 
 #include "base/abi.h"
+#include "vulkan/descriptors.h"
 #include "vulkan/slot.h"
 #include "vulkan/specialise.h"
+#include "vulkan/texel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,10 @@ static const struct {
     {11, ASSAY_FEATURE_INT64, "64-bit integers"},
     {22, ASSAY_FEATURE_INT16, "16-bit integers"},
     {39, ASSAY_FEATURE_INT8, "8-bit integers"},
+    {6016, ASSAY_FEATURE_INTEGER_DOT, "integer dot products"},
+    {6017, ASSAY_FEATURE_INTEGER_DOT, "integer dot products"},
+    {6018, ASSAY_FEATURE_INTEGER_DOT, "integer dot products"},
+    {6019, ASSAY_FEATURE_INTEGER_DOT, "integer dot products"},
     {6022, ASSAY_FEATURE_COOPERATIVE_MATRIX, "cooperative matrices"},
 };
 
@@ -61,8 +67,6 @@ static bool check_descriptors(const struct assay_kernel *kernel,
          "uniform buffers", "maxPerStageDescriptorUniformBuffers"},
         {counts[REFLECT_STORAGE_TEXEL_BUFFER], limits->maxPerStageDescriptorStorageImages,
          "storage texel buffers", "maxPerStageDescriptorStorageImages"},
-        {counts[REFLECT_UNIFORM_TEXEL_BUFFER], limits->maxPerStageDescriptorSampledImages,
-         "uniform texel buffers", "maxPerStageDescriptorSampledImages"},
         {(uint32_t)reflection->binding_count, limits->maxPerStageResources, "buffers",
          "maxPerStageResources"},
     };
@@ -71,6 +75,17 @@ static bool check_descriptors(const struct assay_kernel *kernel,
             return assay_fail(error, ASSAY_UNSUPPORTED, "kernel '%s' uses %u %s, %s is %u",
                               kernel->shader.name, rows[i].used, rows[i].what, rows[i].limit,
                               rows[i].max);
+    return true;
+}
+
+static bool check_texels(const struct assay_kernel *kernel, const struct vulkan_device *member,
+                         struct assay_error *error)
+{
+    for (size_t i = 0; i < kernel->reflection.binding_count; i++)
+        if (!texel_check(&kernel->reflection.bindings[i], member, error)) {
+            error_prefix(error, "kernel '%s'", kernel->shader.name);
+            return false;
+        }
     return true;
 }
 
@@ -91,7 +106,8 @@ static bool check_interface(const struct assay_kernel *kernel, struct assay_erro
                               kernel->shader.name, binding->set, binding->binding);
     }
     for (unsigned m = 0; m < kernel->device->member_count; m++)
-        if (!check_descriptors(kernel, kernel->device->members[m]->physical, error))
+        if (!check_texels(kernel, kernel->device->members[m], error) ||
+            !check_descriptors(kernel, kernel->device->members[m]->physical, error))
             return false;
     if (reflection->push_bytes > limits->max_push_bytes)
         return assay_fail(error, ASSAY_UNSUPPORTED,
@@ -147,20 +163,6 @@ static bool check_shared(const struct assay_kernel *kernel, const struct special
                       (unsigned long long)limit);
 }
 
-static VkDescriptorType descriptor_type(enum reflect_kind kind)
-{
-    switch (kind) {
-    case REFLECT_UNIFORM_BUFFER:
-        return VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
-    case REFLECT_STORAGE_TEXEL_BUFFER:
-        return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
-    case REFLECT_UNIFORM_TEXEL_BUFFER:
-        return VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
-    default:
-        return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    }
-}
-
 static bool create_set_layout(struct assay_kernel *kernel, unsigned m, uint32_t set,
                               VkDescriptorSetLayoutBinding *rows, struct assay_error *error)
 {
@@ -172,7 +174,7 @@ static bool create_set_layout(struct assay_kernel *kernel, unsigned m, uint32_t 
         if (binding->set == set)
             rows[info.bindingCount++] = (VkDescriptorSetLayoutBinding){
                 .binding = binding->binding,
-                .descriptorType = descriptor_type(binding->kind),
+                .descriptorType = descriptors_type(binding->kind),
                 .descriptorCount = 1,
                 .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
             };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "vulkan/negotiation.h"
 
+#include "vulkan/shader.h"
+
 #include <string.h>
 
 static const char *const names[ASSAY_FEATURE_COUNT] = {
@@ -11,6 +13,7 @@ static const char *const names[ASSAY_FEATURE_COUNT] = {
     [ASSAY_FEATURE_INT64] = "int64",
     [ASSAY_FEATURE_HOST_IMPORT] = "host_import",
     [ASSAY_FEATURE_COOPERATIVE_MATRIX] = "cooperative_matrix",
+    [ASSAY_FEATURE_INTEGER_DOT] = "integer_dot",
 };
 
 const char *features_name(enum assay_feature feature)
@@ -28,8 +31,21 @@ static bool take_extension(const struct vulkan_physical *physical, struct featur
     return true;
 }
 
+static void chain(struct features *features, void *link, VkStructureType type)
+{
+    VkBaseOutStructure *base = link;
+    base->sType = type;
+    base->pNext = features->v12.pNext;
+    features->v12.pNext = base;
+}
+
+/* Which extensions that have features the device has. */
+struct known {
+    bool cooperative_matrix, integer_dot;
+};
+
 static void query(const struct vulkan_physical *physical, struct features *features,
-                  bool cooperative_matrix)
+                  const struct known *known)
 {
     features->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     features->core.pNext = &features->v11;
@@ -37,14 +53,15 @@ static void query(const struct vulkan_physical *physical, struct features *featu
     features->v11.pNext = &features->v12;
     features->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
 #ifdef VK_KHR_cooperative_matrix
-    features->cooperative_matrix.sType =
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
-    if (cooperative_matrix)
-        features->v12.pNext = &features->cooperative_matrix;
-#else
-    (void)cooperative_matrix;
+    if (known->cooperative_matrix)
+        chain(features, &features->cooperative_matrix,
+              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
 #endif
+    if (known->integer_dot)
+        chain(features, &features->integer_dot,
+              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES_KHR);
     vkGetPhysicalDeviceFeatures2(physical->handle, &features->core);
+    features->v12.pNext = NULL; /* what is granted is chained again */
 }
 
 /* Only what shaders of workloads use; robust access and the like would change what is measured. */
@@ -58,6 +75,7 @@ static void keep_wanted(struct features *features)
         .shaderFloat64 = core.shaderFloat64,
         .shaderInt64 = core.shaderInt64,
         .shaderInt16 = core.shaderInt16,
+        .shaderStorageImageExtendedFormats = core.shaderStorageImageExtendedFormats,
         .shaderStorageImageReadWithoutFormat = core.shaderStorageImageReadWithoutFormat,
         .shaderStorageImageWriteWithoutFormat = core.shaderStorageImageWriteWithoutFormat,
     };
@@ -70,7 +88,6 @@ static void keep_wanted(struct features *features)
     };
     features->v12 = (VkPhysicalDeviceVulkan12Features){
         .sType = v12.sType,
-        .pNext = v12.pNext,
         .storageBuffer8BitAccess = v12.storageBuffer8BitAccess,
         .uniformAndStorageBuffer8BitAccess = v12.uniformAndStorageBuffer8BitAccess,
         .storagePushConstant8 = v12.storagePushConstant8,
@@ -96,23 +113,27 @@ static const char *unless(VkBool32 first, const char *first_reason, VkBool32 sec
     return second ? NULL : second_reason;
 }
 
-static const char *cooperative_matrix_reason(const struct features *features, bool extension)
+static const char *cooperative_matrix_reason(const struct features *features,
+                                             const struct known *known)
 {
-#ifdef VK_KHR_cooperative_matrix
-    if (!extension)
+    if (!known->cooperative_matrix)
         return "VK_KHR_cooperative_matrix is not there";
-    return unless(features->cooperative_matrix.cooperativeMatrix,
-                  "cooperativeMatrix is not supported", features->v12.vulkanMemoryModel,
-                  "vulkanMemoryModel is not supported");
+#ifdef VK_KHR_cooperative_matrix
+    const char *missing = unless(
+        features->cooperative_matrix.cooperativeMatrix, "cooperativeMatrix is not supported",
+        features->v12.vulkanMemoryModel, "vulkanMemoryModel is not supported");
+    if (missing)
+        return missing;
+    return glsl_knows("GL_KHR_cooperative_matrix")
+               ? NULL
+               : "this build's glslang does not know GL_KHR_cooperative_matrix";
 #else
     (void)features;
-    return extension ? "this build's Vulkan headers (before 1.3.255) do not know "
-                       "VK_KHR_cooperative_matrix"
-                     : "VK_KHR_cooperative_matrix is not there";
+    return "this build's Vulkan headers (before 1.3.255) do not know VK_KHR_cooperative_matrix";
 #endif
 }
 
-static void keep_reasons(struct features *features, bool cooperative_matrix)
+static void keep_reasons(struct features *features, const struct known *known)
 {
     const VkPhysicalDeviceFeatures *core = &features->core.features;
     const VkPhysicalDeviceVulkan11Features *v11 = &features->v11;
@@ -135,16 +156,37 @@ static void keep_reasons(struct features *features, bool cooperative_matrix)
     missing[ASSAY_FEATURE_HOST_IMPORT] = features->host_import
                                              ? NULL
                                              : "VK_EXT_external_memory_host is not there";
-    missing[ASSAY_FEATURE_COOPERATIVE_MATRIX] = cooperative_matrix_reason(features,
-                                                                          cooperative_matrix);
+    missing[ASSAY_FEATURE_COOPERATIVE_MATRIX] = cooperative_matrix_reason(features, known);
+    missing[ASSAY_FEATURE_INTEGER_DOT] = unless(
+        known->integer_dot, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME " is not there",
+        features->integer_dot.shaderIntegerDotProduct, "shaderIntegerDotProduct is not supported");
+}
+
+/* Extensions whose features were granted, and their features. */
+static void take_granted(const struct vulkan_physical *physical, struct features *features)
+{
+#ifdef VK_KHR_cooperative_matrix
+    if (!features->missing[ASSAY_FEATURE_COOPERATIVE_MATRIX]) {
+        take_extension(physical, features, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+        features->cooperative_matrix.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+        chain(features, &features->cooperative_matrix, features->cooperative_matrix.sType);
+    }
+#endif
+    if (!features->missing[ASSAY_FEATURE_INTEGER_DOT]) {
+        take_extension(physical, features, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+        chain(features, &features->integer_dot, features->integer_dot.sType);
+    }
 }
 
 void features_negotiate(const struct vulkan_physical *physical, struct features *features)
 {
     memset(features, 0, sizeof(*features));
-    const bool cooperative_matrix = vulkan_physical_has_extension(physical,
-                                                                  "VK_KHR_cooperative_matrix");
-    query(physical, features, cooperative_matrix);
+    const struct known known = {
+        .cooperative_matrix = vulkan_physical_has_extension(physical, "VK_KHR_cooperative_matrix"),
+        .integer_dot = vulkan_physical_has_extension(
+            physical, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME),
+    };
+    query(physical, features, &known);
     keep_wanted(features);
     features->host_import = physical->import_alignment_bytes > 0 &&
                             take_extension(physical, features,
@@ -154,15 +196,8 @@ void features_negotiate(const struct vulkan_physical *physical, struct features 
     features->memory_budget = take_extension(physical, features,
                                              VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     features->host_query_reset = features->v12.hostQueryReset;
-    keep_reasons(features, cooperative_matrix);
-#ifdef VK_KHR_cooperative_matrix
-    if (features->missing[ASSAY_FEATURE_COOPERATIVE_MATRIX]) {
-        features->v12.pNext = NULL;
-    } else {
-        take_extension(physical, features, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
-        features->cooperative_matrix.cooperativeMatrixRobustBufferAccess = VK_FALSE;
-    }
-#endif
+    keep_reasons(features, &known);
+    take_granted(physical, features);
 }
 
 const char *features_add_executables(const struct vulkan_physical *physical,

@@ -17,6 +17,7 @@ struct features {
 #ifdef VK_KHR_cooperative_matrix
     VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperative_matrix;
 #endif
+    VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR integer_dot;
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables;
     const char *extensions[FEATURES_EXTENSIONS_MAX]; /* to enable */
     uint32_t extension_count;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording is made of; for command.c, command_copy.c, dispatch.c and command_execute.c. */
+/* What a recording is made of; for command*.c, dispatch.c and descriptors.c. */
 #ifndef VULKAN_RECORDING_H
 #define VULKAN_RECORDING_H
 
 #include "vulkan/buffer.h"
 #include "vulkan/command.h"
+#include "vulkan/reflect.h"
 
 #define COMMAND_LANES 2
 #define COMMAND_STAGING_MAX 16 /* powers of two from 64 KiB to ASSAY_STAGING_BYTES, two kinds */
@@ -31,7 +32,13 @@ struct command_step {
 
 struct command_descriptors {
     VkDescriptorPool pool;
-    uint32_t sets_left, storage_left, uniform_left;
+    uint32_t sets_left, left[REFLECT_UNSUPPORTED]; /* by enum reflect_kind */
+};
+
+/* A buffer as texels; dispatches with the same range share it. */
+struct command_view {
+    VkBufferView handle;
+    VkBufferViewCreateInfo info;
 };
 
 /* A growing array of one kind of thing. */
@@ -63,6 +70,7 @@ struct assay_command {
     struct command_list segments;    /* struct command_segment */
     struct command_list queries;     /* VkQueryPool */
     struct command_list descriptors; /* struct command_descriptors */
+    struct command_list views;       /* struct command_view */
     struct command_list incoherent;  /* struct assay_buffer *, grouped by segment */
     uint32_t queries_left;           /* in the last pool */
     struct assay_buffer *staging[2][COMMAND_STAGING_MAX]; /* [download], [size class] */

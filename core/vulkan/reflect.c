@@ -35,14 +35,19 @@ static uint32_t pointee(const struct spirv_module *module, const struct spirv_id
     return pointer != NULL ? pointer->words[3] : 0;
 }
 
-static enum reflect_kind image_kind(const struct spirv_module *module, uint32_t type)
+/* The image behind a variable's type, with or without its sampler; NULL: none. */
+static const struct spirv_id *image_of(const struct spirv_module *module, uint32_t type)
 {
     const struct spirv_id *sampled = spirv_get(module, type, SPIRV_TYPE_SAMPLED_IMAGE, 3);
-    const struct spirv_id *image = spirv_get(module, sampled != NULL ? sampled->words[2] : type,
-                                             SPIRV_TYPE_IMAGE, 9);
+    return spirv_get(module, sampled != NULL ? sampled->words[2] : type, SPIRV_TYPE_IMAGE, 9);
+}
+
+static enum reflect_kind image_kind(const struct spirv_module *module, uint32_t type)
+{
+    const struct spirv_id *image = image_of(module, type);
     if (image == NULL || image->words[3] != SPIRV_DIM_BUFFER)
         return REFLECT_UNSUPPORTED;
-    if (sampled != NULL || image->words[7] == 1)
+    if (module->ids[type].opcode == SPIRV_TYPE_SAMPLED_IMAGE || image->words[7] == 1)
         return REFLECT_UNIFORM_TEXEL_BUFFER;
     return image->words[7] == 2 ? REFLECT_STORAGE_TEXEL_BUFFER : REFLECT_UNSUPPORTED;
 }
@@ -121,6 +126,8 @@ static bool find_bindings(const struct spirv_module *module, struct reflection *
                                               : REFLECT_UNSUPPORTED;
         if (storage != SPIRV_UNIFORM_CONSTANT)
             block_facts(module, type, binding);
+        else if (binding->kind != REFLECT_UNSUPPORTED)
+            binding->texel_format = image_of(module, type)->words[8];
     }
     qsort(bindings, out->binding_count, sizeof(*bindings), compare_bindings);
     out->bindings = bindings;

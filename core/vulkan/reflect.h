@@ -17,8 +17,8 @@ enum reflect_kind {
     REFLECT_STORAGE_BUFFER,
     REFLECT_UNIFORM_BUFFER,
     REFLECT_STORAGE_TEXEL_BUFFER,
-    REFLECT_UNIFORM_TEXEL_BUFFER,
-    REFLECT_UNSUPPORTED, /* images, samplers, ...: refused when a kernel is made of it */
+    REFLECT_UNIFORM_TEXEL_BUFFER, /* refused, too: its format is nowhere in the shader */
+    REFLECT_UNSUPPORTED,          /* images, samplers, ...: refused when a kernel is made of it */
 };
 
 struct reflect_binding {
@@ -29,6 +29,7 @@ struct reflect_binding {
     bool readonly, writeonly;
     uint64_t fixed_bytes;  /* size of a block without a runtime array, else offset of the array */
     uint64_t stride_bytes; /* of the trailing runtime array, 0 without one */
+    uint32_t texel_format; /* image format of a texel buffer, as SPIR-V has it; 0: not declared */
 };
 
 struct reflect_push {

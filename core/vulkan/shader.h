@@ -65,6 +65,8 @@ bool glsl_expand(const struct shader_search *search, const char *path, const cha
 bool glsl_compile(const char *name, const char *expanded, const struct assay_define *defines,
                   size_t define_count, uint32_t **words, size_t *word_count,
                   struct assay_error *error);
+/* Whether this glslang has the GLSL extension: compiles a line to see. */
+bool glsl_knows(const char *extension);
 /* The cache: key -> words. A miss or a damaged entry (length, hash, magic) is false without an
  * error. */
 bool shader_cache_get(const struct hash128 *key, uint32_t **words, size_t *word_count);

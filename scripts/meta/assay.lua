@@ -137,7 +137,7 @@ function assay.range(from, to, step) end
 function assay.serial() end
 
 ---The type of a buffer's elements. Also int32, uint32, float32, float64 and float16.
----@alias assay.Type "float" | "double" | "half" | "bfloat16" | "int8" | "int16" | "int" | "int64" | "uint8" | "uint16" | "uint" | "uint64"
+---@alias assay.Type "float" | "double" | "half" | "bfloat16" | "int8" | "int16" | "int" | "int64" | "uint8" | "uint16" | "uint" | "uint64" | "fp8_e4m3"
 
 ---What a buffer holds to begin with, and again before verification: a number (as a float), or one of these.
 ---@class assay.Fill
@@ -427,17 +427,29 @@ function assay.model.pcie(generation, lanes) end
 ---@field decreasing fun(self: assay.Expectation, parameter: string, how?: { tolerance: assay.Amount? }): assay.Expectation
 ---@field or_stop fun(self: assay.Expectation) ends the check unless the bound held
 
+---A product of cooperative matrices, r = a b + c: a has m x k elements, b k x n, c and r m x n.
+---@class assay.MatrixShape
+---@field m integer
+---@field n integer
+---@field k integer
+---@field a assay.Type
+---@field b assay.Type
+---@field c assay.Type
+---@field r assay.Type
+---@field saturating boolean whole results stop at their type's bounds
+
 ---The device of a slot (s.device); of `supported`, without buffer and kernel.
 ---@class assay.SlotDevice
 ---@field name string
 ---@field limits assay.Limits
 ---@field has fun(self: assay.SlotDevice, feature: assay.Feature): boolean, string? true, or false and what is missing
+---@field matrix_shapes fun(self: assay.SlotDevice): assay.MatrixShape[] of a subgroup; none without cooperative_matrix
 ---@field buffer fun(self: assay.SlotDevice, what: assay.BufferDefinition): assay.Buffer
 ---@field kernel fun(self: assay.SlotDevice, what: assay.KernelDefinition): assay.Kernel
 ---@field run fun(self: assay.SlotDevice, record: fun(cmd: assay.Command)) in assay.explore: records, runs it once and waits
 ---@field time fun(self: assay.SlotDevice, record: fun(cmd: assay.Command), count?: integer): assay.Quantity, number[] in assay.explore: the median of `count` runs (10), after one that does not count, and all of them in s
 
----@alias assay.Feature "fp16" | "fp64" | "int8" | "int16" | "int64" | "host_import" | "cooperative_matrix"
+---@alias assay.Feature "fp16" | "fp64" | "int8" | "int16" | "int64" | "host_import" | "cooperative_matrix" | "integer_dot"
 
 ---@class assay.Limits
 ---@field max_allocation_bytes integer
@@ -450,7 +462,8 @@ function assay.model.pcie(generation, lanes) end
 ---@field max_group_size integer[] in x, y, z
 ---@field max_group_invocations integer
 ---@field max_shared_bytes integer
----@field max_texel_elements integer
+---@field max_texel_elements integer of an imageBuffer
+---@field texel_alignment_bytes integer of the offset of a binding to an imageBuffer
 ---@field max_push_bytes integer
 ---@field subgroup_size integer
 

@@ -31,20 +31,29 @@ static void device_is_described(void **state)
         "assert(l.max_storage_range_bytes == %llu)\n"
         "local count = 0\n"
         "for _ in pairs(l) do count = count + 1 end\n"
-        "assert(count == 13, count)\n"
+        "assert(count == 14, count)\n"
         "for _, name in ipairs { 'fp16', 'fp64', 'int8', 'int16', 'int64', 'host_import',\n"
-        "                        'cooperative_matrix' } do\n"
+        "                        'cooperative_matrix', 'integer_dot' } do\n"
         "  local has, why = device:has(name)\n"
         "  assert(has and why == nil or not has and #why > 0)\n"
         "end\n"
+        "assert(l.texel_alignment_bytes == %llu)\n"
+        "local shapes = device:matrix_shapes()\n"
+        "assert((#shapes > 0) == device:has 'cooperative_matrix')\n"
+        "for _, s in ipairs(shapes) do\n"
+        "  assert(s.m > 0 and s.n > 0 and s.k > 0 and type(s.saturating) == 'boolean')\n"
+        "  for _, t in ipairs { s.a, s.b, s.c, s.r } do assay.fill(1, t) end\n"
+        "end\n"
         "assert(tostring(device) == \"device '\" .. device.name .. \"'\")\n",
         limits->max_groups[0], limits->max_group_size[2], limits->subgroup_size,
-        limits->max_shared_bytes, (unsigned long long)limits->max_storage_range_bytes);
+        limits->max_shared_bytes, (unsigned long long)limits->max_storage_range_bytes,
+        (unsigned long long)limits->texel_alignment_bytes);
     lua_run_well(lua, text_string(&source));
     text_clear(&source);
     for (int i = 0; i < ASSAY_FEATURE_COUNT; i++) {
         static const char *const names[] = {
-            "fp16", "fp64", "int8", "int16", "int64", "host_import", "cooperative_matrix"};
+            "fp16",       "fp64", "int8", "int16", "int64", "host_import", "cooperative_matrix",
+            "integer_dot"};
         text_addf(&source, "assert(device:has '%s' == %s)\n", names[i],
                   assay_device_has(lua->device, (enum assay_feature)i, NULL) ? "true" : "false");
     }
@@ -75,6 +84,12 @@ static void fills(void **state)
         "  assert(at % 16 == 0)\n"
         "until at == 0 or steps > 1000\n"
         "assert(steps == 64, steps)\n"
+        "local t, twos = s.tiny:read 'fp8_e4m3', 0\n"
+        "for i = 1, #t do\n"
+        "  assert(t[i] >= -2 and t[i] < 2 and t[i] * 512 % 1 == 0)\n"
+        "  if t[i] == -2 then twos = twos + 1 end\n"
+        "end\n"
+        "assert(#t == 4096 and twos > 0)\n"
         "local last = s.last\n"
         "local words, same = s.bits:read 'uint64', 0\n"
         "for i = 2, #words do if words[i] == words[i - 1] then same = same + 1 end end\n"
@@ -85,6 +100,7 @@ static void fills(void **state)
                  "s.one = device:buffer{ bytes = '4 KiB', fill = 1 }\n"
                  "s.half = device:buffer{ bytes = assay.KiB(4), fill = assay.fill(1.5, 'half') }\n"
                  "s.count = device:buffer{ bytes = 64, fill = assay.sequence(3, 2, 'uint16') }\n"
+                 "s.tiny = device:buffer{ bytes = 4096, fill = assay.uniform(-2, 2, 'fp8_e4m3') }\n"
                  "s.square = device:buffer{ bytes = 80, fill = assay.computed(function(i)\n"
                  "  return i * i end, 'double') }\n"
                  "s.chase = device:buffer{ bytes = 4096, fill = assay.permutation(64) }\n"
@@ -224,7 +240,7 @@ static void mistakes_in_buffers(void **state)
         "size at least and of less than 16 GiB; this one has 60 B");
     refused(lua, "\nreturn device:has 'fp17'",
             "t.lua:2: device:has has no feature 'fp17'; did you mean 'fp16'? It has fp16, fp64, "
-            "int8, int16, int64, host_import and cooperative_matrix");
+            "int8, int16, int64, host_import, cooperative_matrix and integer_dot");
     refused(lua, "s.b = device:buffer{ bytes = 8, name = 'b' }\ns.b:read()",
             "t.lua:2: buffer:read: the name of a type such as \"float\" is wanted, not nil");
     refused(lua, "\ns.b:read('float', { count = 3 })",

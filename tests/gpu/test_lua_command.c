@@ -75,6 +75,33 @@ static void saxpy(void **state)
         command_destroy(&stages[i]);
 }
 
+/* An imageBuffer is bound by its name, in part, too. */
+static void texels(void **state)
+{
+    struct lua_fixture *lua = *state;
+    lua_run_well(lua, "s.x = device:buffer{ bytes = 4096, fill = assay.sequence(0, 1) }\n"
+                      "s.y = device:buffer{ bytes = 4096, role = 'output' }\n"
+                      "s.kernel = device:kernel{ name = 'texels', text = [[\n"
+                      "#version 450\n"
+                      "layout(local_size_x = 8) in;\n"
+                      "layout(binding = 0, rgba32f) uniform readonly imageBuffer x;\n"
+                      "layout(binding = 1, r32i) uniform writeonly iimageBuffer y;\n"
+                      "void main() {\n"
+                      "  int i = int(gl_GlobalInvocationID.x);\n"
+                      "  imageStore(y, i, ivec4(imageLoad(x, i).z));\n"
+                      "}\n"
+                      "]] }\n");
+    struct assay_command *command = lua_record(
+        lua, VULKAN_ROLE_COMPUTE,
+        "cmd:dispatch(s.kernel, { x = { s.x, offset = 2048, bytes = 2048 }, y = s.y }, {},"
+        "             { invocations = 128 })");
+    lua_execute(command);
+    command_destroy(&command);
+    /* texel i - 1 of the second half: elements 512 + 4 (i - 1) and on */
+    lua_run_well(lua, "local y = s.y:read('int', { count = 128 })\n"
+                      "for i = 1, 128 do assert(y[i] == 510 + 4 * i) end\n");
+}
+
 /* Which stages may be repeated to measure them: not those that work on what they read. */
 static void repeats(void **state)
 {
@@ -280,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(saxpy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(texels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(repeats, set_up, tear_down),
         cmocka_unit_test_setup_teardown(partners, set_up, tear_down),
         cmocka_unit_test_setup_teardown(copies_fills_and_barriers, set_up, tear_down),

@@ -79,6 +79,52 @@ static void sixteen_bits_of_a_float(void **state)
     assert_true(element_real(ASSAY_ELEMENT_BFLOAT16, &bits, 0) == 3.140625);
 }
 
+static void eight_bits_of_a_float(void **state)
+{
+    (void)state;
+    uint8_t bits, all[2];
+    const struct {
+        double value;
+        uint8_t bits;
+    } rows[] = {{0, 0x00},
+                {-0.0, 0x80},
+                {1, 0x38},
+                {-2.5, 0xc2},
+                {1 + 0x1p-4, 0x38},     /* tie to even */
+                {1 + 3 * 0x1p-4, 0x3a}, /* tie to even, up */
+                {0x1p-6, 0x08},         /* the smallest normal one */
+                {0x1p-9, 0x01},         /* the smallest */
+                {0x1p-10, 0x00},        /* tie to even */
+                {15.9, 0x58},           /* carries into the exponent */
+                {256, 0x78},            /* the highest exponent counts on */
+                {448, 0x7e},            /* the largest */
+                {464, 0x7e},            /* tie to even */
+                {465, 0x7f},            /* no infinity: NaN */
+                {-(double)INFINITY, 0xff}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_true(element_store(ASSAY_ELEMENT_FP8_E4M3, rows[i].value, &bits));
+        assert_int_equal(bits, rows[i].bits);
+    }
+    for (unsigned i = 0; i < 256; i++) { /* each is its own nearest */
+        bits = (uint8_t)i;
+        const double value = element_real(ASSAY_ELEMENT_FP8_E4M3, &bits, 0);
+        assert_int_equal(isnan(value), (i & 0x7f) == 0x7f);
+        assert_false(isinf(value));
+        assert_true(element_store(ASSAY_ELEMENT_FP8_E4M3, value, &bits));
+        if (!isnan(value))
+            assert_int_equal(bits, i);
+    }
+    all[0] = 0x7e, all[1] = 0x87;
+    assert_true(assay_element_value(ASSAY_ELEMENT_FP8_E4M3, all, 0) == 448);
+    assert_true(assay_element_value(ASSAY_ELEMENT_FP8_E4M3, all, 1) == -7 * 0x1p-9);
+    assert_true(assay_element_store(ASSAY_ELEMENT_FP8_E4M3, -0.4375, all, 1));
+    assert_int_equal(all[0], 0x7e);
+    assert_int_equal(all[1], 0xae); /* -0.4375 = -1.75 * 2^-2: exponent 5, fraction 6 */
+    assert_false(element_is_whole(ASSAY_ELEMENT_FP8_E4M3));
+    assert_true(element_is_signed(ASSAY_ELEMENT_FP8_E4M3));
+    assert_int_equal(assay_element_bytes(ASSAY_ELEMENT_FP8_E4M3), 1);
+}
+
 static void whole_ones_have_ranges(void **state)
 {
     (void)state;
@@ -154,6 +200,8 @@ static void distances(void **state)
     assert_true(element_spacing(ASSAY_ELEMENT_HALF, 1) == 0x1p-10);
     assert_true(element_spacing(ASSAY_ELEMENT_HALF, 0x1p-20) == 0x1p-24);
     assert_true(element_spacing(ASSAY_ELEMENT_BFLOAT16, 2) == 0x1p-6);
+    assert_true(element_spacing(ASSAY_ELEMENT_FP8_E4M3, 300) == 32);
+    assert_true(element_spacing(ASSAY_ELEMENT_FP8_E4M3, 0.001) == 0x1p-9);
     assert_true(element_spacing(ASSAY_ELEMENT_INT32, 1e6) == 1);
 }
 
@@ -196,6 +244,7 @@ int main(void)
         cmocka_unit_test(all_halves),
         cmocka_unit_test(all_middles_of_halves),
         cmocka_unit_test(sixteen_bits_of_a_float),
+        cmocka_unit_test(eight_bits_of_a_float),
         cmocka_unit_test(whole_ones_have_ranges),
         cmocka_unit_test(elements_of_an_array),
         cmocka_unit_test(names),

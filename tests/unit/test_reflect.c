@@ -265,7 +265,9 @@ static void texel_buffers_and_images(void **state)
     assert_int_equal(b[0].kind, REFLECT_STORAGE_TEXEL_BUFFER);
     assert_string_equal(b[0].instance, "texels");
     assert_true(b[0].readonly);
+    assert_int_equal(b[0].texel_format, 1); /* Rgba32f */
     assert_int_equal(b[1].kind, REFLECT_UNIFORM_TEXEL_BUFFER);
+    assert_int_equal(b[1].texel_format, 0);
     assert_int_equal(b[2].kind, REFLECT_UNSUPPORTED);
     assert_int_equal(b[3].kind, REFLECT_UNSUPPORTED);
     release(&module);

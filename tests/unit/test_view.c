@@ -228,7 +228,7 @@ static void fills(void **state)
     fails("assay.uniform(1)", "t.lua:2: assay.uniform: the high bound is a number, not nil");
     fails("assay.uniform(1, 2, 'floot')",
           "t.lua:2: assay.uniform has no type 'floot'; did you mean 'float'? It has float, double, "
-          "half, bfloat16, int8, int16, int, int64, uint8, uint16, uint and uint64");
+          "half, bfloat16, int8, int16, int, int64, uint8, uint16, uint, uint64 and fp8_e4m3");
     fails("assay.fill(0.5, 'int')", "t.lua:2: assay.fill: its fill wants whole numbers that fit in "
                                     "int, of at most 2^53");
     fails("assay.fill(1 << 60, 'int64')",

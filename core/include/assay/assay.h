@@ -7,6 +7,7 @@
 #include <assay/buffer.h>
 #include <assay/command.h>
 #include <assay/device.h>
+#include <assay/element.h>
 #include <assay/error.h>
 #include <assay/kernel.h>
 #include <assay/option.h>

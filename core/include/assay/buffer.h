@@ -6,6 +6,7 @@
 #define ASSAY_BUFFER_H
 
 #include <assay/device.h>
+#include <assay/element.h>
 #include <assay/error.h>
 
 ASSAY_BEGIN_DECLARATIONS
@@ -29,23 +30,6 @@ enum assay_role {
     ASSAY_ROLE_SCRATCH, /* neither filled nor poisoned */
     ASSAY_ROLE_INPUT,   /* filled at creation; the fill is restored before verification */
     ASSAY_ROLE_OUTPUT,  /* poisoned at creation and before verification */
-};
-
-/* The type of one element of a fill, by the number of its bits. */
-enum assay_element {
-    ASSAY_ELEMENT_FLOAT,
-    ASSAY_ELEMENT_DOUBLE,
-    ASSAY_ELEMENT_HALF,
-    ASSAY_ELEMENT_BFLOAT16,
-    ASSAY_ELEMENT_INT8,
-    ASSAY_ELEMENT_INT16,
-    ASSAY_ELEMENT_INT32,
-    ASSAY_ELEMENT_INT64,
-    ASSAY_ELEMENT_UINT8,
-    ASSAY_ELEMENT_UINT16,
-    ASSAY_ELEMENT_UINT32,
-    ASSAY_ELEMENT_UINT64,
-    ASSAY_ELEMENT_COUNT
 };
 
 /* What an INPUT buffer is filled with; host and device see little-endian elements. */

@@ -38,12 +38,14 @@ ASSAY_API bool assay_command_fill(struct assay_command *command, struct assay_bu
                                   uint64_t offset, uint64_t bytes, uint32_t word,
                                   struct assay_error *error);
 
-/* A buffer for a block of the kernel. Strings are copied. */
+/* A buffer for a block of the kernel, or for an imageBuffer that declares its format: then whole
+ * texels, max_texel_elements at most. Strings are copied. */
 struct assay_binding {
-    const char *name;            /* of the block instance, the block, or its single member */
+    const char *name; /* of the block instance, the block, or its single member; or the image */
     struct assay_buffer *buffer; /* of the same slot */
     uint64_t offset,
-        bytes; /* in bytes; 0 bytes: to the end. Offset a multiple of storage_alignment_bytes */
+        bytes; /* in bytes; 0 bytes: to the end. Offset a multiple of storage_alignment_bytes, for
+                  an imageBuffer of texel_alignment_bytes */
 };
 
 /* A push constant. Strings are copied. */

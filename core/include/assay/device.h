@@ -5,7 +5,7 @@
 #ifndef ASSAY_DEVICE_H
 #define ASSAY_DEVICE_H
 
-#include <assay/api.h>
+#include <assay/element.h>
 
 ASSAY_BEGIN_DECLARATIONS
 
@@ -14,13 +14,15 @@ struct assay_slot;
 
 /* What not every device has. */
 enum assay_feature {
-    ASSAY_FEATURE_FP16,        /* 16-bit float arithmetic and storage in shaders */
-    ASSAY_FEATURE_FP64,        /* 64-bit float arithmetic */
-    ASSAY_FEATURE_INT8,        /* 8-bit integer arithmetic and storage */
-    ASSAY_FEATURE_INT16,       /* 16-bit integer arithmetic and storage */
-    ASSAY_FEATURE_INT64,       /* 64-bit integer arithmetic */
-    ASSAY_FEATURE_HOST_IMPORT, /* VK_EXT_external_memory_host */
-    ASSAY_FEATURE_COOPERATIVE_MATRIX,
+    ASSAY_FEATURE_FP16,               /* 16-bit float arithmetic and storage in shaders */
+    ASSAY_FEATURE_FP64,               /* 64-bit float arithmetic */
+    ASSAY_FEATURE_INT8,               /* 8-bit integer arithmetic and storage */
+    ASSAY_FEATURE_INT16,              /* 16-bit integer arithmetic and storage */
+    ASSAY_FEATURE_INT64,              /* 64-bit integer arithmetic */
+    ASSAY_FEATURE_HOST_IMPORT,        /* VK_EXT_external_memory_host */
+    ASSAY_FEATURE_COOPERATIVE_MATRIX, /* VK_KHR_cooperative_matrix, and a GLSL compiler that knows
+                                         it: then there are shapes, too */
+    ASSAY_FEATURE_INTEGER_DOT,        /* VK_KHR_shader_integer_dot_product */
     ASSAY_FEATURE_COUNT
 };
 
@@ -40,6 +42,7 @@ struct assay_limits {
     uint32_t max_texel_elements;      /* maxTexelBufferElements */
     uint32_t max_push_bytes;          /* maxPushConstantsSize */
     uint32_t subgroup_size;           /* subgroupSize */
+    uint64_t texel_alignment_bytes;   /* minTexelBufferOffsetAlignment */
 };
 
 /* Valid as long as the device. Any thread. */
@@ -47,6 +50,21 @@ ASSAY_API const struct assay_limits *assay_device_limits(const struct assay_devi
 /* False when absent; `*why_not` (if wanted) then says what is missing. Any thread. */
 ASSAY_API bool assay_device_has(const struct assay_device *device, enum assay_feature feature,
                                 const char **why_not);
+
+/* A product of matrices that a subgroup computes at once: r = a b + c, with a of m x k, b of k x n,
+ * c and r of m x n elements. */
+struct assay_matrix_shape {
+    uint32_t m, n, k;           /* in elements */
+    enum assay_element a, b, c; /* types of the operands */
+    enum assay_element r;       /* of the result */
+    bool saturating;            /* whole results stop at their type's bounds instead of wrapping */
+};
+/* Shape number `index`, from 0, of those that every member of the set has, in the driver's order;
+ * valid as long as the device. NULL past the last: at once without
+ * ASSAY_FEATURE_COOPERATIVE_MATRIX. Any thread. */
+ASSAY_API const struct assay_matrix_shape *
+assay_device_matrix_shape(const struct assay_device *device, size_t index);
+
 /* Name as the driver gives it, made valid UTF-8 without control characters; valid as long as the
  * device. Any thread. */
 ASSAY_API const char *assay_device_name(const struct assay_device *device);

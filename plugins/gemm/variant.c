@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "variant.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct gemm_variant *const variants[] = {&gemm_plain};
+const char *const gemm_variant_names[] = {"plain", NULL};
+
+const struct gemm_variant *gemm_variant_at(int choice)
+{
+    return variants[choice];
+}
+
+static const char *take_number(const char *text, uint32_t *number)
+{
+    *number = 0;
+    while (*text >= '0' && *text <= '9' && *number < 100000)
+        *number = *number * 10 + (uint32_t)(*text++ - '0');
+    return text;
+}
+
+bool gemm_shape_parse(const char *shape, uint32_t *rows, uint32_t *columns)
+{
+    const char *at = take_number(shape, rows);
+    if (*at != 'x')
+        return false;
+    at = take_number(at + 1, columns);
+    return *at == '\0' && *rows > 0 && *columns > 0;
+}
+
+const char *gemm_shape_find(const struct gemm_variant *variant, const char *name)
+{
+    if (strcmp(name, "auto") == 0)
+        return variant->shapes[0];
+    for (size_t i = 0; variant->shapes[i]; i++)
+        if (strcmp(variant->shapes[i], name) == 0)
+            return variant->shapes[i];
+    return NULL;
+}
+
+enum assay_number gemm_sum_kind(const struct gemm_problem *problem)
+{
+    switch (problem->precision) {
+    case GEMM_FP64:
+        return ASSAY_NUMBER_FP64;
+    case GEMM_FP16_ACC16:
+        return ASSAY_NUMBER_FP16;
+    case GEMM_INT8:
+        return ASSAY_NUMBER_INT32;
+    default:
+        return ASSAY_NUMBER_FP32;
+    }
+}
+
+bool gemm_precision_supported(const struct assay_device *device, const struct gemm_problem *problem,
+                              struct assay_error *why_not)
+{
+    const char *missing = NULL;
+    if ((problem->precision == GEMM_FP64 &&
+         !assay_device_has(device, ASSAY_FEATURE_FP64, &missing)) ||
+        (problem->precision == GEMM_FP16_ACC16 &&
+         !assay_device_has(device, ASSAY_FEATURE_FP16, &missing)))
+        return assay_fail(why_not, ASSAY_UNSUPPORTED, "precision %s: %s",
+                          gemm_precision_names[problem->precision], missing);
+    return true;
+}
+
+bool gemm_group_supported(const struct assay_device *device, const char *shape, uint32_t x,
+                          uint32_t y, uint32_t shared_bytes, struct assay_error *why_not)
+{
+    const struct assay_limits *limits = assay_device_limits(device);
+    if (x > limits->max_group_size[0] || y > limits->max_group_size[1] ||
+        (uint64_t)x * y > limits->max_group_invocations)
+        return assay_fail(why_not, ASSAY_UNSUPPORTED,
+                          "tile %s: its group has %" PRIu32 " x %" PRIu32
+                          " invocations, this device takes %" PRIu32 " x %" PRIu32 " and %" PRIu32
+                          " in all",
+                          shape, x, y, limits->max_group_size[0], limits->max_group_size[1],
+                          limits->max_group_invocations);
+    if (shared_bytes > limits->max_shared_bytes)
+        return assay_fail(why_not, ASSAY_UNSUPPORTED,
+                          "tile %s: its group shares %" PRIu32 " B, this device has %" PRIu32 " B",
+                          shape, shared_bytes, limits->max_shared_bytes);
+    return true;
+}
+
+void gemm_operand_defines(const struct gemm_problem *problem, struct gemm_defines *defines)
+{
+    static const char *const operands[] = {
+        [GEMM_FP64] = "OPERAND_FP64", [GEMM_FP32] = "OPERAND_FP32",
+        [GEMM_FP16] = "OPERAND_FP16", [GEMM_FP16_ACC16] = "OPERAND_FP16_ACC16",
+        [GEMM_BF16] = "OPERAND_BF16", [GEMM_INT8] = "OPERAND_INT8",
+        [GEMM_FP8] = "OPERAND_FP8",
+    };
+    defines->count = 0;
+    defines->items[defines->count++] = (struct assay_define){operands[problem->precision], "1"};
+    if (problem->a.transposed)
+        defines->items[defines->count++] = (struct assay_define){"TRANSPOSE_A", "1"};
+    if (problem->b.transposed)
+        defines->items[defines->count++] = (struct assay_define){"TRANSPOSE_B", "1"};
+}
+
+static uint32_t groups_of(uint64_t size, uint32_t grain)
+{
+    return (uint32_t)(size / grain + (size % grain != 0));
+}
+
+static bool record_piece(struct gemm_slot *slot, struct assay_command *command,
+                         struct assay_kernel *kernel, const struct gemm_grain *grain,
+                         const struct gemm_piece *piece, struct assay_error *error)
+{
+    const struct gemm_problem *p = &slot->problem;
+    const struct assay_limits *limits = assay_device_limits(assay_slot_device(slot->slot));
+    struct gemm_span a, b, c;
+    gemm_piece_spans(p, piece, limits->storage_alignment_bytes, &a, &b, &c);
+    const struct assay_binding bindings[] = {
+        {.name = "a", .buffer = slot->a, .offset = a.offset_bytes, .bytes = a.bytes},
+        {.name = "b", .buffer = slot->b, .offset = b.offset_bytes, .bytes = b.bytes},
+        {.name = "c", .buffer = slot->c, .offset = c.offset_bytes, .bytes = c.bytes},
+    };
+    /* Strides of a batch that do not fit in 32 bits are not used: it has one matrix then. */
+    const bool one = piece->batches == 1;
+    const struct assay_push pushes[] = {
+        {"m", (double)piece->rows},
+        {"n", (double)piece->columns},
+        {"k", (double)piece->depth},
+        {"a_first", (double)a.first},
+        {"b_first", (double)b.first},
+        {"c_first", (double)c.first},
+        {"a_row", (double)p->a.columns},
+        {"b_row", (double)p->b.columns},
+        {"c_row", (double)p->c.columns},
+        {"a_matrix", one ? 0 : (double)p->a.elements},
+        {"b_matrix", one ? 0 : (double)p->b.elements},
+        {"c_matrix", one ? 0 : (double)p->c.elements},
+        {"accumulate", piece->accumulate ? 1 : 0},
+    };
+    const struct assay_dispatch dispatch = {.size = sizeof(dispatch),
+                                            .kernel = kernel,
+                                            .bindings = bindings,
+                                            .binding_count = sizeof(bindings) / sizeof(bindings[0]),
+                                            .pushes = pushes,
+                                            .push_count = sizeof(pushes) / sizeof(pushes[0]),
+                                            .groups = {groups_of(piece->columns, grain->columns),
+                                                       groups_of(piece->rows, grain->rows),
+                                                       (uint32_t)piece->batches}};
+    return assay_command_dispatch(command, &dispatch, error);
+}
+
+bool gemm_record_pieces(struct gemm_slot *slot, struct assay_command *command,
+                        struct assay_kernel *kernel, const struct gemm_grain *grain,
+                        struct assay_error *error)
+{
+    const struct assay_limits *limits = assay_device_limits(assay_slot_device(slot->slot));
+    const struct gemm_bounds bounds = gemm_bounds_of(limits);
+    struct gemm_plan plan;
+    uint64_t k = 0;
+    if (!gemm_plan_make(&slot->problem, grain, &bounds, &plan, error))
+        return false;
+    for (uint64_t i = 0; i < plan.count; i++) {
+        struct gemm_piece piece;
+        gemm_plan_piece(&slot->problem, &plan, i, &piece);
+        if (piece.k != k && !assay_command_barrier(command, error))
+            return false;
+        k = piece.k;
+        if (!record_piece(slot, command, kernel, grain, &piece, error))
+            return false;
+    }
+    return true;
+}

@@ -63,6 +63,11 @@ int64_t clock_process_cpu_ns(void)
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+int64_t clock_thread_cpu_ns(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int64_t clock_step_ns(struct assay_clock *clock)
 {
     static int64_t step_ns; /* of the monotonic clock, measured once */

@@ -31,7 +31,9 @@ static inline int64_t clock_now(struct assay_clock *clock)
     return clock->now_ns(clock);
 }
 
-/* CPU time of the whole process in ns (CLOCK_PROCESS_CPUTIME_ID). */
+/* CPU time in ns of the whole process (CLOCK_PROCESS_CPUTIME_ID), and of the calling thread
+ * (CLOCK_THREAD_CPUTIME_ID). */
 int64_t clock_process_cpu_ns(void);
+int64_t clock_thread_cpu_ns(void);
 
 #endif

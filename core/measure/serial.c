@@ -145,14 +145,22 @@ static bool host_run(struct serial *serial, const struct assay_stage *stage, int
     return true;
 }
 
+bool serial_model_duration(const struct assay_stage *stage, void *self, int64_t now_ns,
+                           int64_t *duration_ns, struct assay_error *error)
+{
+    *duration_ns = stage->duration_ns(registry_stage(stage), self, now_ns);
+    if (*duration_ns >= 0 && *duration_ns <= INT64_MAX - now_ns)
+        return true;
+    return assay_fail(error, ASSAY_INTERNAL, "stage '%s' has a duration of %lld ns", stage->name,
+                      (long long)*duration_ns);
+}
+
 static bool model_run(struct serial *serial, const struct assay_stage *stage, int64_t *time_ns,
                       struct assay_error *error)
 {
-    int64_t begin = clock_now(serial->clock);
-    int64_t duration = stage->duration_ns(registry_stage(stage), serial->self, begin);
-    if (duration < 0 || duration > INT64_MAX - begin)
-        return assay_fail(error, ASSAY_INTERNAL, "stage '%s' has a duration of %lld ns",
-                          stage->name, (long long)duration);
+    int64_t begin = clock_now(serial->clock), duration;
+    if (!serial_model_duration(stage, serial->self, begin, &duration, error))
+        return false;
     serial->clock->sleep_until_ns(serial->clock, begin + duration);
     *time_ns = clock_now(serial->clock) - begin;
     return true;
@@ -174,6 +182,12 @@ static bool stage_run(struct serial *serial, unsigned index, struct serial_times
     times->submit_ns += command.submit_ns;
     *time_ns = command.end_ns - command.begin_ns;
     return true;
+}
+
+bool serial_stage_run_alone(struct serial *serial, unsigned index, struct assay_error *error)
+{
+    struct serial_times times = {0};
+    return stage_run(serial, index, &times, error);
 }
 
 /* After the batch: reading timestamps is no part of it. */

@@ -18,6 +18,7 @@ struct serial_stage {
     struct assay_cost cost;
     struct assay_command *command; /* device stages: the recording; owned */
     enum vulkan_role role;         /* device stages */
+    unsigned member;               /* device stages: of the device set */
     bool host_clock;               /* its time is host time, else device time */
     bool device_time;              /* device time can be had */
     int64_t step_ns;               /* of a batch's device time: a step of each timestamp pair */
@@ -59,6 +60,11 @@ struct serial_times {
 /* One batch. */
 bool serial_batch(struct serial *serial, struct serial_times *times, struct assay_error *error);
 
+/* Runs one host stage, or one device stage with its submits and waits. Any thread. */
+bool serial_stage_run_alone(struct serial *serial, unsigned index, struct assay_error *error);
+/* How long a MODEL stage that begins now takes. */
+bool serial_model_duration(const struct assay_stage *stage, void *self, int64_t now_ns,
+                           int64_t *duration_ns, struct assay_error *error);
 /* Fills `error` for a hook that failed without giving a reason; always returns false. */
 bool serial_hook_failed(const char *owner, const char *hook, struct assay_error *error);
 const char *serial_kind_name(enum assay_stage_kind kind); /* "host", "transfer", ... */

@@ -273,7 +273,7 @@ static void make_submits(struct assay_command *command, struct command_segment *
             segment->submits[0].commandBufferCount = 2;
             continue;
         }
-        segment->queues[segment->submit_count] = command->queues[lane]->handle;
+        segment->queues[segment->submit_count] = command->queues[lane];
         segment->submits[segment->submit_count++] = (VkSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
             .commandBufferCount = 1,
@@ -301,6 +301,22 @@ bool command_touches_host(const struct assay_command *command)
 const struct assay_slot *command_slot(const struct assay_command *command)
 {
     return command->slot;
+}
+
+bool command_is_one_submission(const struct assay_command *command)
+{
+    return command->steps.count == 1 && command->segments.count == 1 &&
+           command_segment_at(command, 0)->submit_count == 1;
+}
+
+struct vulkan_queue *command_queue(const struct assay_command *command)
+{
+    return command->queues[0];
+}
+
+bool command_is_download(const struct assay_command *command)
+{
+    return command->downloads > 0 && command->downloads == command->operations;
 }
 
 bool command_has_timestamps(const struct assay_command *command)

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "vulkan/device.h"
 
+struct timeline;
+
 struct command_params {
     struct assay_slot *slot;
     const char *name; /* of the stage: debug name */
@@ -56,6 +58,27 @@ struct command_times {
  * the set's wait limit. */
 bool command_execute(struct assay_command *command, struct assay_clock *clock,
                      struct command_times *times, struct assay_error *error);
+/* Whether the recording is one submission to one queue, in which the host takes no part: only then
+ * command_submit takes it. */
+bool command_is_one_submission(const struct assay_command *command);
+/* The queue of lane 0. */
+struct vulkan_queue *command_queue(const struct assay_command *command);
+/* Whether all of its work is copies from device memory to the host's. */
+bool command_is_download(const struct assay_command *command);
+
+/* Another queue's timeline, and the value to wait for. */
+struct command_wait {
+    const struct timeline *timeline;
+    uint64_t value;
+};
+/* Submits without waiting: the queue waits for `wait` (NULL: for nothing), and when the work has
+ * ended `signal` gets `value`. Any thread, one a recording at a time; until command_settle was
+ * called it may not be submitted or executed again. */
+bool command_submit(struct assay_command *command, const struct command_wait *wait,
+                    const struct timeline *signal, uint64_t value, struct assay_error *error);
+/* After the value was reached: the host can read what was written. */
+bool command_settle(struct assay_command *command, struct assay_error *error);
+
 /* Device time of the last execution: the sum over device segments, longest lane of each; -1 without
  * timestamps. A call of its own, since reading timestamps costs host time that no batch should
  * carry. */

@@ -120,6 +120,8 @@ static bool device_copy(struct assay_command *command, const struct transfer *tr
         !command_use(command, transfer->destination, error))
         return false;
     command_write(command, transfer->destination);
+    command->downloads += !buffer_is_host(transfer->source) &&
+                          buffer_is_host(transfer->destination);
     const VkBufferCopy region = {.srcOffset = transfer->source_offset,
                                  .dstOffset = transfer->destination_offset,
                                  .size = transfer->bytes};

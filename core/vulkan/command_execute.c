@@ -3,6 +3,7 @@
 #include "vulkan/recording.h"
 
 #include "vulkan/queue.h"
+#include "vulkan/timeline.h"
 #include "vulkan/timer.h"
 
 #include <string.h>
@@ -63,8 +64,8 @@ static bool submit(struct assay_command *command, const struct command_segment *
 {
     struct vulkan_device *member = command->member;
     for (unsigned i = 0; i < segment->submit_count; i++) {
-        VkResult result = member->vk.vkQueueSubmit(segment->queues[i], 1, &segment->submits[i],
-                                                   command->fences[i]);
+        VkResult result = queue_submit(member, segment->queues[i], &segment->submits[i],
+                                       command->fences[i]);
         if (result == VK_SUCCESS)
             continue;
         if (i > 0) /* the other lane runs on; its fence cannot be waited for in order any more */
@@ -123,6 +124,48 @@ bool command_execute(struct assay_command *command, struct assay_clock *clock,
             return false;
     times->end_ns = clock_now(clock);
     return true;
+}
+
+bool command_submit(struct assay_command *command, const struct command_wait *wait,
+                    const struct timeline *signal, uint64_t value, struct assay_error *error)
+{
+    struct vulkan_device *member = command->member;
+    const struct command_segment *segment = command_segment_at(command, 0);
+    if (!command->finished || !command_is_one_submission(command))
+        return assay_fail(error, ASSAY_INTERNAL, "stage '%s' cannot be submitted alone",
+                          command->name);
+    if (command->device->lost)
+        return assay_fail(error, ASSAY_DEVICE_LOST,
+                          "stage '%s' cannot run: the device was lost before", command->name);
+    if (segment->buffer_count > 0 && !sync_memory(command, segment, buffer_flush, error))
+        return false;
+    if (segment->queries != VK_NULL_HANDLE)
+        member->vk.vkResetQueryPool(member->handle, segment->queries, segment->first_query,
+                                    2 * COMMAND_LANES);
+    const VkSemaphore waited = wait ? timeline_handle(wait->timeline) : VK_NULL_HANDLE;
+    const VkSemaphore signalled = timeline_handle(signal);
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = wait ? 1 : 0,
+        .pWaitSemaphoreValues = wait ? &wait->value : NULL,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value};
+    VkSubmitInfo submit = segment->submits[0];
+    submit.pNext = &values;
+    submit.waitSemaphoreCount = wait ? 1 : 0;
+    submit.pWaitSemaphores = &waited;
+    submit.pWaitDstStageMask = &stages;
+    submit.signalSemaphoreCount = 1;
+    submit.pSignalSemaphores = &signalled;
+    VkResult result = queue_submit(member, segment->queues[0], &submit, VK_NULL_HANDLE);
+    return result == VK_SUCCESS || device_fail(command->device, result, "vkQueueSubmit", error);
+}
+
+bool command_settle(struct assay_command *command, struct assay_error *error)
+{
+    const struct command_segment *segment = command_segment_at(command, 0);
+    return segment->buffer_count == 0 || sync_memory(command, segment, buffer_invalidate, error);
 }
 
 bool command_device_time(struct assay_command *command, int64_t *device_ns,

@@ -78,6 +78,9 @@ static bool create_queue(struct vulkan_device *member, uint32_t at, const struct
                          bool host_query_reset, struct assay_error *error)
 {
     struct vulkan_queue *queue = &member->queues[at];
+    if (pthread_mutex_init(&queue->lock, NULL) != 0)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of memory for a queue");
+    member->queue_count = at + 1;
     queue->family = plan->queues[at].family;
     queue->index = plan->queues[at].index;
     queue->empty_region_ns = -1;
@@ -113,11 +116,9 @@ static bool create_queues(struct vulkan_device *member, const struct queue_plan 
     member->family_count = families->count;
     for (uint32_t i = 0; i < families->count; i++)
         member->families[i] = families->infos[i].queueFamilyIndex;
-    for (uint32_t i = 0; i < plan->count; i++) {
-        member->queue_count = i + 1;
+    for (uint32_t i = 0; i < plan->count; i++)
         if (!create_queue(member, i, plan, host_query_reset, error))
             return false;
-    }
     return true;
 }
 
@@ -128,8 +129,10 @@ static void member_destroy(struct vulkan_device **member)
     if (!self)
         return;
     if (self->handle) {
-        for (uint32_t i = 0; i < self->queue_count; i++)
+        for (uint32_t i = 0; i < self->queue_count; i++) {
             self->vk.vkDestroyCommandPool(self->handle, self->queues[i].pool, NULL);
+            pthread_mutex_destroy(&self->queues[i].lock);
+        }
         self->vk.vkDestroyDevice(self->handle, NULL);
     }
     free(self);

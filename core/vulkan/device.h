@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "vulkan/instance.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 enum vulkan_role {
     VULKAN_ROLE_COMPUTE,       /* compute-only family before one with graphics */
     VULKAN_ROLE_TRANSFER,      /* transfer-only family, else compute's */
@@ -26,6 +29,7 @@ struct vulkan_queue {
     double tick_ns;          /* timestampPeriod */
     int64_t step_ns; /* between two values that its timestamps can have, at least 1; measured with
                         empty_region_ns, before that the period */
+    pthread_mutex_t lock;    /* held while something is submitted (queue_submit) */
     VkCommandPool pool;      /* for the one thread that records */
     int64_t empty_region_ns; /* median device time between two timestamps with nothing between; -1:
                                 not measured or no timestamps */
@@ -60,7 +64,7 @@ struct assay_device {
                                  its process must end */
     struct staging *staging;  /* vulkan/staging.h; made at its first use */
     struct fill_device *fill; /* vulkan/fill_device.h; the same */
-    bool lost; /* a wait expired or the device was lost: objects leak rather than wait */
+    atomic_bool lost; /* a wait expired or the device was lost: objects leak rather than wait */
 };
 
 struct vulkan_device_params {

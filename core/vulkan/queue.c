@@ -177,6 +177,15 @@ void queue_end_region(const struct vulkan_device *member, const struct vulkan_qu
         member->vk.vkCmdWriteTimestamp(commands, end_stage(member), queries, query);
 }
 
+VkResult queue_submit(const struct vulkan_device *member, struct vulkan_queue *queue,
+                      const VkSubmitInfo *submit, VkFence fence)
+{
+    pthread_mutex_lock(&queue->lock);
+    const VkResult result = member->vk.vkQueueSubmit(queue->handle, 1, submit, fence);
+    pthread_mutex_unlock(&queue->lock);
+    return result;
+}
+
 bool queue_wait(struct assay_device *device, const struct vulkan_device *member,
                 const VkFence *fences, uint32_t count, const char *what, struct assay_error *error)
 {
@@ -204,7 +213,7 @@ bool queue_run(struct assay_device *device, struct vulkan_device *member,
         .commandBufferCount = 1,
         .pCommandBuffers = &commands,
     };
-    const VkResult result = member->vk.vkQueueSubmit(queue->handle, 1, &submit, fence);
+    const VkResult result = queue_submit(member, queue, &submit, fence);
     if (result != VK_SUCCESS)
         return device_fail(device, result, "vkQueueSubmit", error);
     return queue_wait(device, member, &fence, 1, what, error);

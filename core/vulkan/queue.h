@@ -39,6 +39,9 @@ void queue_begin_region(const struct vulkan_device *member, VkCommandBuffer comm
 void queue_end_region(const struct vulkan_device *member, const struct vulkan_queue *queue,
                       VkCommandBuffer commands, VkQueryPool queries, uint32_t query);
 
+/* Any thread. `fence`: VK_NULL_HANDLE for none. */
+VkResult queue_submit(const struct vulkan_device *member, struct vulkan_queue *queue,
+                      const VkSubmitInfo *submit, VkFence fence);
 /* Waits at most the set's limit for all fences, then resets them. When the wait fails the set is
  * lost (ASSAY_TIMEOUT on expiry): its work may still run. `what` names the work in messages. */
 bool queue_wait(struct assay_device *device, const struct vulkan_device *member,

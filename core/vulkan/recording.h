@@ -14,7 +14,7 @@
 struct command_segment {
     VkCommandBuffer buffers[COMMAND_LANES]; /* NULL: the lane has nothing */
     VkSubmitInfo submits[COMMAND_LANES];    /* of the lanes with work; one for both on one queue */
-    VkQueue queues[COMMAND_LANES];
+    struct vulkan_queue *queues[COMMAND_LANES];
     unsigned submit_count;
     VkQueryPool queries; /* two a lane from first_query on; VK_NULL_HANDLE without timestamps */
     uint32_t first_query;
@@ -62,6 +62,7 @@ struct assay_command {
     bool touches_host, timestamps;
     bool raw;          /* a handle was given out: what is recorded there is not known */
     size_t operations; /* recorded */
+    size_t downloads;  /* of them, copies from device memory to the host's */
     bool dispatches;   /* what these read and write is not known */
     uint64_t read_bytes, written_bytes;     /* by copies and fills, staging aside */
     const struct assay_buffer *overwritten; /* an INPUT buffer that is written to; or NULL */

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum fault {
@@ -23,7 +24,7 @@ struct params {
     int64_t prepare, upload, compute, download, finish;
     int64_t bytes, flops, items;
     double noise, scale;
-    const char *times;
+    const char *times, *groups;
     int fault;
 };
 
@@ -76,6 +77,12 @@ static unsigned column_of(const struct params *p, const int64_t *stage)
     return column;
 }
 
+/* A letter is a group; without letters each stage is one of its own. */
+static unsigned group_of(const struct params *p, const int64_t *stage)
+{
+    return *p->groups ? (unsigned)(p->groups[column_of(p, stage)] - 'a') + 1 : 0;
+}
+
 /* Noise is the machine's: what a recording says of a time holds for all that share the clock. */
 static int64_t recorded(struct null *null, const int64_t *stage, int64_t now_ns)
 {
@@ -105,6 +112,11 @@ static int64_t duration(struct null *null, const int64_t *stage, int64_t now_ns)
     {                                                                                              \
         (void)which;                                                                               \
         return duration(self, &((struct null *)self)->params->stage, now_ns);                      \
+    }                                                                                              \
+    static unsigned stage##_group(const struct assay_stage *which, const void *params)             \
+    {                                                                                              \
+        (void)which;                                                                               \
+        return group_of(params, &((const struct params *)params)->stage);                          \
     }
 STAGE_HOOKS(prepare)
 STAGE_HOOKS(upload)
@@ -135,7 +147,7 @@ static void compute_cost(const struct assay_stage *stage, const void *params,
     {                                                                                              \
         .size = sizeof(struct assay_stage), .name = #stage, .help = text,                          \
         .kind = ASSAY_STAGE_MODEL, .present = stage##_present, .cost = stage_cost,                 \
-        .duration_ns = stage##_duration                                                            \
+        .duration_ns = stage##_duration, .group = stage##_group                                    \
     }
 
 static const struct assay_stage *const stages[] = {
@@ -195,6 +207,13 @@ static const struct assay_option *const options[] = {
                                  .help = "file beside the script with recorded durations, which "
                                          "are played in place of those of the stages"},
     &(const struct assay_option){.size = sizeof(struct assay_option),
+                                 .name = "groups",
+                                 .kind = ASSAY_OPTION_TEXT,
+                                 .offset = offsetof(struct params, groups),
+                                 .fallback = "",
+                                 .help = "a letter for each stage: those of one letter share what "
+                                         "they run on (pipelined); empty: none do"},
+    &(const struct assay_option){.size = sizeof(struct assay_option),
                                  .name = "fault",
                                  .kind = ASSAY_OPTION_CHOICE,
                                  .offset = offsetof(struct params, fault),
@@ -204,14 +223,29 @@ static const struct assay_option *const options[] = {
     NULL,
 };
 
+static unsigned stage_count(const struct params *p)
+{
+    unsigned count = 0;
+    for (size_t i = 0; stages[i]; i++)
+        count += stages[i]->present(stages[i], p);
+    return count;
+}
+
 static bool null_check(const void *params, struct assay_error *error)
 {
     const struct params *p = params;
-    if (p->prepare || p->upload || p->compute || p->download || p->finish)
+    unsigned count = stage_count(p);
+    size_t letters = strspn(p->groups, "abcdefghijklmnopqrstuvwxyz");
+    if (count == 0)
+        return assay_fail(error, ASSAY_INVALID,
+                          "all stages have 0 ns; give at least one of prepare, upload, compute, "
+                          "download and finish a duration");
+    if (!*p->groups || (letters == count && !p->groups[letters]))
         return true;
     return assay_fail(error, ASSAY_INVALID,
-                      "all stages have 0 ns; give at least one of prepare, upload, compute, "
-                      "download and finish a duration");
+                      "groups '%s': wanted is a letter from a to z for each of the %u stages that "
+                      "have a duration",
+                      p->groups, count);
 }
 
 static bool null_supported(const struct assay_device *device, const void *params,
@@ -279,9 +313,7 @@ static bool null_verify(void *self, struct assay_verification *verification,
 static bool null_report(void *self, struct assay_metrics *metrics, struct assay_error *error)
 {
     struct null *null = self;
-    unsigned present = 0; /* at least one: null_check */
-    for (size_t i = 0; stages[i]; i++)
-        present += stages[i]->present(stages[i], null->params);
+    unsigned present = stage_count(null->params); /* at least one: null_check */
     double batches = present ? (double)(null->durations / present) : 0;
     return assay_metrics_add(metrics, "batches", batches, error);
 }

@@ -197,8 +197,8 @@ static void add_resources(struct member *member)
         hash_hex(&kernel->shader.source_hash, hex);
         text_add(out, out->length > 1 ? ",{\"name\":" : "{\"name\":");
         record_add_string(out, kernel->shader.name);
-        text_addf(out, ",\"hash\":\"%s\",\"cached\":%s}", hex,
-                  kernel->shader.from_cache ? "true" : "false");
+        text_addf(out, ",\"hash\":\"%s\",\"cached\":%s,\"build_ns\":%" PRId64 "}", hex,
+                  kernel->shader.from_cache ? "true" : "false", kernel->build_ns);
     }
     text_add_char(out, ']');
 }

@@ -18,6 +18,7 @@
 struct series {
     int64_t recent[2 * WINDOW]; /* the last warm-up samples, oldest first */
     bool constant, settled;
+    int64_t first_ns;  /* the first warm-up sample */
     double *values;    /* end-to-end times in ns, in order of arrival */
     double half_width; /* relative, at the last look; -1: not known */
 };
@@ -140,6 +141,8 @@ void sampler_warmup(struct sampler *sampler, const int64_t *end_to_end_ns, int64
     sampler->settled = true;
     for (size_t i = 0; i < sampler->series_count; i++) {
         turn_ns += end_to_end_ns[i];
+        if (n == 1)
+            sampler->series[i].first_ns = end_to_end_ns[i];
         if (!series_warmup(&sampler->series[i], n, end_to_end_ns[i]))
             sampler->settled = false;
     }
@@ -291,8 +294,10 @@ void sampler_add_record(const struct sampler *sampler, size_t series, const char
 {
     const struct series *self = &sampler->series[series];
     const char *stop = sampler->stop ? sampler->stop : "look";
-    text_addf(out, "{\"clock\":\"%s\",\"warmup\":%u,\"warmup_ns\":%lld,\"warmup_stop\":\"%s\"",
-              clock_name, sampler->warmup_count,
+    text_addf(out,
+              "{\"clock\":\"%s\",\"first_ns\":%lld,\"warmup\":%u,\"warmup_ns\":%lld,"
+              "\"warmup_stop\":\"%s\"",
+              clock_name, (long long)self->first_ns, sampler->warmup_count,
               (long long)(sampler->warmup_end_ns - sampler->warmup_begin_ns),
               sampler->settled ? "settled" : "budget");
     text_addf(out, ",\"settled\":%s,\"n\":%zu,\"stop\":\"%s\"", self->settled ? "true" : "false",

@@ -2,6 +2,7 @@
 #include "vulkan/kernel.h"
 
 #include "base/abi.h"
+#include "base/clock.h"
 #include "vulkan/descriptors.h"
 #include "vulkan/slot.h"
 #include "vulkan/specialise.h"
@@ -312,12 +313,14 @@ struct assay_kernel *assay_kernel_create(struct assay_slot *slot,
     }
     kernel->slot = slot;
     kernel->device = slot->device;
+    const int64_t begin_ns = clock_now(clock_monotonic());
     if (!load(kernel, params, error) || !take_constants(kernel, params, &constants, error) ||
         !check_local_size(kernel, error) || !check_shared(kernel, &constants, error))
         goto fail;
     for (unsigned m = 0; m < kernel->device->member_count; m++)
         if (!create_layout(kernel, m, error) || !create_pipeline(kernel, m, &constants, error))
             goto fail;
+    kernel->build_ns = clock_now(clock_monotonic()) - begin_ns;
     kernel->next = slot->kernels;
     slot->kernels = kernel;
     return kernel;

@@ -14,6 +14,7 @@ struct assay_kernel {
     struct assay_device *device;
     struct assay_kernel *next;
     struct shader shader;
+    int64_t build_ns; /* from the source to the pipeline of every member */
     struct arena *arena;
     struct reflection reflection;
     uint32_t local_size[3];

@@ -65,6 +65,17 @@ void messages_format(const VkDebugUtilsMessengerCallbackDataEXT *data, struct te
         text_add_char(out, ')');
 }
 
+/* What the layer says of itself: what its own checks cost and need, and what it does for them. */
+static bool is_of_the_layer(const VkDebugUtilsMessengerCallbackDataEXT *data)
+{
+    static const char *const own[] = {"UNASSIGNED-GPU-Assisted Validation Warning",
+                                      "WARNING-GPU-Assisted-Validation", "VALIDATION-SETTINGS"};
+    for (size_t i = 0; data->pMessageIdName && i < sizeof(own) / sizeof(own[0]); i++)
+        if (strncmp(data->pMessageIdName, own[i], strlen(own[i])) == 0)
+            return true;
+    return false;
+}
+
 static VKAPI_ATTR VkBool32 VKAPI_CALL collect(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                               VkDebugUtilsMessageTypeFlagsEXT types,
                                               const VkDebugUtilsMessengerCallbackDataEXT *data,
@@ -73,6 +84,8 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL collect(VkDebugUtilsMessageSeverityFlagBit
     (void)severity;
     (void)types;
     struct messages *messages = user;
+    if (is_of_the_layer(data))
+        return VK_FALSE;
     pthread_mutex_lock(&messages->mutex);
     messages->count++;
     if (messages->lines.length > KEPT_BYTES) {

@@ -10,7 +10,8 @@
 struct messages;
 struct messages *messages_create(struct assay_error *error);
 void messages_destroy(struct messages **messages);
-/* A messenger that collects validation warnings and errors here; performance advice is left out. */
+/* A messenger that collects validation warnings and errors here; performance advice is left
+ * out, and what the layer lacks for a check of its own. */
 void messages_describe(struct messages *messages, VkDebugUtilsMessengerCreateInfoEXT *info);
 /* As vulkan_instance_take_messages. */
 size_t messages_take(struct messages *messages, struct text *out);

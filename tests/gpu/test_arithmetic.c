@@ -34,6 +34,10 @@ static void assert_right(const char *const *settings, int64_t flops, int64_t byt
         assert_int_equal(cost(&result, "flops"), flops);
         assert_int_equal(cost(&result, "written_bytes"), bytes);
         assert_int_equal(cost(&result, "read_bytes"), 0);
+        json_t *shaders = json_read(result.shaders.data, result.shaders.length, "shaders", &error);
+        assert_int_equal(json_array_size(shaders), 1);
+        assert_true(json_whole(json_array_get(shaders, 0), "build_ns", 0) > 0);
+        json_decref(shaders);
     }
     measure_result_free(&result);
     fixture_assert_quiet(&builtin.vulkan);

@@ -67,6 +67,28 @@ static void features_have_reasons(void **state)
     fixture_assert_quiet(&fixture);
 }
 
+/* Of $ASSAY_TEST_REQUIRE, in which every word means something. */
+static void required_features_are_there(void **state)
+{
+    (void)state;
+    json_t *inventory = vulkan_inventory(fixture.instance);
+    json_t *device = json_array_get(inventory, fixture.index), *there;
+    const char *name, *list = getenv("ASSAY_TEST_REQUIRE");
+    int words = list && *list ? 1 : 0, known = fixture_requires("device");
+    for (const char *at = list; at && *at; at++)
+        words += *at == ',';
+    json_object_foreach(json_object_get(device, "features"), name, there)
+    {
+        if (!fixture_requires(name))
+            continue;
+        known++;
+        if (!json_is_true(there))
+            fail_msg("%s is required: %s", name, json_string_value(there));
+    }
+    assert_int_equal(known, words);
+    json_decref(inventory);
+}
+
 static void several_at_once(void **state)
 {
     (void)state;
@@ -185,15 +207,11 @@ static void wrong_use_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inventory_is_whole),
-        cmocka_unit_test(opens_and_describes_itself),
-        cmocka_unit_test(features_have_reasons),
-        cmocka_unit_test(several_at_once),
-        cmocka_unit_test(empty_regions),
-        cmocka_unit_test(one_queue_when_asked),
-        cmocka_unit_test(calibrates),
-        cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(wrong_use_is_seen),
+        cmocka_unit_test(inventory_is_whole),    cmocka_unit_test(opens_and_describes_itself),
+        cmocka_unit_test(features_have_reasons), cmocka_unit_test(required_features_are_there),
+        cmocka_unit_test(several_at_once),       cmocka_unit_test(empty_regions),
+        cmocka_unit_test(one_queue_when_asked),  cmocka_unit_test(calibrates),
+        cmocka_unit_test(refuses_nonsense),      cmocka_unit_test(wrong_use_is_seen),
     };
     return fixture_run(&fixture, tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An instance with the validation layers on, and a device set on the best device there is (or
- * $ASSAY_TEST_DEVICE). A message of the layers fails the test that caused it. */
+ * $ASSAY_TEST_DEVICE). A message of the layers fails the test that caused it. $ASSAY_TEST_REQUIRE
+ * lists, with commas, what may not be skipped for want of it: "device", and features by the names
+ * that `assay devices --json` has. */
 #ifndef TESTS_VULKAN_FIXTURE_H
 #define TESTS_VULKAN_FIXTURE_H
 
@@ -11,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -20,6 +23,25 @@ struct fixture {
     struct vulkan_instance *instance;
     size_t index; /* of the device chosen */
 };
+
+static inline bool fixture_requires(const char *what)
+{
+    const char *list = getenv("ASSAY_TEST_REQUIRE");
+    const size_t length = strlen(what);
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, what, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+/* Ends the test: skipped for want of a feature, or failed where that is required. */
+static inline void fixture_skip(const char *feature, const char *why_not)
+{
+    print_message("no %s: %s\n", feature, why_not);
+    if (fixture_requires(feature))
+        fail_msg("%s is required", feature);
+    skip();
+}
 
 /* 0, or the exit status to end with: SKIPPED without a device or without the layer, 1 for the rest;
  * the reason is on stdout. */
@@ -35,9 +57,10 @@ static inline int fixture_open(struct fixture *fixture)
     if (ok)
         return 0;
     const bool absent = error.status == ASSAY_NO_DEVICE || error.status == ASSAY_INVALID;
-    printf("%s: %s\n", absent ? "skipped" : "failed", error.text);
+    const bool skipped = absent && !fixture_requires("device");
+    printf("%s: %s\n", skipped ? "skipped" : "failed", error.text);
     vulkan_instance_destroy(&fixture->instance);
-    return absent ? SKIPPED : 1;
+    return skipped ? SKIPPED : 1;
 }
 
 static inline void fixture_assert_quiet(struct fixture *fixture)

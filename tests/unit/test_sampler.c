@@ -82,6 +82,8 @@ static void warmup_waits_for_two_equal_windows(void **state)
     int64_t times[] = {900, 500, 300, 200, 110, 104, 101, 100, 100, 100, 100};
     assert_int_equal(warm_up(sampler, times, 11), 10);
     json_t *json = record(sampler);
+    assert_int_equal(json_whole(json, "first_ns", -1), 900);
+    assert_int_equal(json_whole(json, "warmup_ns", -1), 2515);
     assert_true(json_flag(json, "settled", false));
     json_decref(json);
     sampler_destroy(&sampler);

@@ -155,12 +155,10 @@ bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experi
     copy.name = arena_copy(plan->arena, experiment->name);
     copy.script = arena_copy(plan->arena, experiment->script);
     copy.varied = copy_names(plan->arena, experiment->varied);
-    copy.queues = experiment->queues ? arena_copy(plan->arena, experiment->queues) : NULL;
     copy.pair = experiment->pair ? arena_copy(plan->arena, experiment->pair) : NULL;
     copy.first_case = plan->case_count;
     copy.case_count = 0;
-    if (!copy.name || !copy.script || !copy.varied || (experiment->queues && !copy.queues) ||
-        (experiment->pair && !copy.pair))
+    if (!copy.name || !copy.script || !copy.varied || (experiment->pair && !copy.pair))
         return no_memory(error);
     inside->key_count = 0;
     if (inside->keys)
@@ -236,6 +234,24 @@ static bool add_params(const struct plan_case *item, const char *without, struct
     return true;
 }
 
+const struct schedule *plan_case_schedule(const struct plan_case *item)
+{
+    static const struct schedule serial = SCHEDULE_DEFAULT_SERIAL;
+    return item->schedule ? item->schedule : &serial;
+}
+
+static bool add_schedule(const struct plan_case *item, struct text *out, struct assay_error *error)
+{
+    if (!item->schedule) { /* there may be a million cases */
+        text_add(out, "{\"name\":\"serial\"}");
+        return true;
+    }
+    json_t *json = schedule_to_json(item->schedule);
+    bool good = json ? json_add_line(out, json, true, error) : no_memory(error);
+    json_decref(json);
+    return good;
+}
+
 /* Without the axis of this name, unless NULL. */
 static bool add_canonical(const struct plan *plan, const struct plan_case *item,
                           const char *without, struct text *out, struct assay_error *error)
@@ -252,12 +268,12 @@ static bool add_canonical(const struct plan *plan, const struct plan_case *item,
     if (!add_params(item, without, out, error))
         return false;
     uint32_t replica = strcmp(axis, "replica") == 0 ? 0 : item->replica;
-    text_addf(out, ",\"replica\":%" PRIu32 ",\"schedule\":{\"name\":\"serial\"", replica);
-    if (plan->experiments[item->experiment].queues) {
-        text_add(out, ",\"queues\":");
-        add_json_string(out, plan->experiments[item->experiment].queues);
-    }
-    text_addf(out, "},\"seed\":%" PRIu64, plan->seed);
+    text_addf(out, ",\"replica\":%" PRIu32 ",\"schedule\":", replica);
+    if (strcmp(axis, "schedule") == 0)
+        text_add(out, "null");
+    else if (!add_schedule(item, out, error))
+        return false;
+    text_addf(out, ",\"seed\":%" PRIu64, plan->seed);
     bool workload = strcmp(axis, "workload") != 0;
     text_add(out, ",\"version\":");
     add_json_string(out, workload ? item->workload->version : "");
@@ -374,6 +390,18 @@ static const char *device_copy(struct plan *plan, const char *device)
     return last && strcmp(last, device) == 0 ? last : arena_copy(plan->arena, device);
 }
 
+/* The same for its schedule: an experiment has few. */
+static const struct schedule *schedule_copy(struct plan *plan, const struct schedule *schedule)
+{
+    const struct plan_case *last = plan->case_count ? &plan->cases[plan->case_count - 1] : NULL;
+    if (last && last->schedule && schedule_equal(last->schedule, schedule))
+        return last->schedule;
+    struct schedule *copy = arena_alloc(plan->arena, sizeof(*copy));
+    if (copy)
+        *copy = *schedule;
+    return copy;
+}
+
 static struct group_key *key_place(const struct plan_inside *inside, const struct hash128 *hash)
 {
     size_t mask = inside->key_room - 1, place = (size_t)id_word(hash) & mask;
@@ -474,6 +502,8 @@ bool plan_add_case(struct plan *plan, const struct plan_case *item, struct assay
     if (inside->slots[slot])
         return refuse_twice(plan, &copy, error);
     if (item->device && !(copy.device = device_copy(plan, item->device)))
+        return no_memory(error);
+    if (item->schedule && !(copy.schedule = schedule_copy(plan, item->schedule)))
         return no_memory(error);
     if (!settings_copy(plan, &copy))
         return no_memory(error);

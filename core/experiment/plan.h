@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/options.h"
 #include "experiment/catalog.h"
+#include "experiment/schedule.h"
 
 struct plan_setting {
     uint32_t option; /* index in the workload's table */
@@ -29,7 +30,8 @@ struct plan_case {
     uint32_t replica;
     uint64_t seed;
     const struct catalog_workload *workload;
-    const char *device; /* as the script names it, or NULL */
+    const char *device;              /* as the script names it, or NULL */
+    const struct schedule *schedule; /* NULL: serial */
     const struct plan_setting
         *settings; /* explicitly set, in the order of the workload's options */
     uint32_t setting_count;
@@ -51,8 +53,6 @@ struct plan_experiment {
     const char *script; /* as given on the command line, for messages */
     int line;           /* of its assay.experiment call */
     struct plan_measure measure;
-    const char
-        *queues; /* "auto", "one" or "dedicated" (vulkan/device.h); NULL: auto. Part of the id */
     const char *pair; /* name of the axis whose cases are sampled in turn, or NULL */
     bool looks;       /* it has a check: bounds are looked at while its cases are sampled */
     bool is_peaks;    /* the cases by which peaks are measured (experiment/peaks.h) */
@@ -82,6 +82,8 @@ void plan_destroy(struct plan **plan);
  * name is ASSAY_INVALID. */
 bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experiment,
                          struct assay_error *error);
+/* How its batches are issued; never NULL. */
+const struct schedule *plan_case_schedule(const struct plan_case *item);
 /* Appends to the last experiment and computes the id; two cases with one id (a value twice on an
  * axis) is ASSAY_INVALID. Seed: derived from the run's seed and the id's content, so that it does
  * not depend on the order. The id does not hold the derived seed but the run's. */
@@ -96,7 +98,8 @@ bool plan_has_case(struct plan *plan, const struct plan_case *item, bool *has,
 bool plan_case_canonical(const struct plan *plan, const struct plan_case *item, struct text *out,
                          struct assay_error *error);
 /* "copy bytes=64MiB host_memory=pageable": the settings as words, without the workload when
- * `settings_only`. "device=..." and "replica=..." stand first where the script names them. */
+ * `settings_only`. "device=...",
+ * "schedule=..." and "replica=..." stand first where the script names them. */
 void plan_case_label(const struct plan *plan, const struct plan_case *item, bool settings_only,
                      struct text *out);
 /* The members of a group in order: the first, and the one after `item` or NULL. */
@@ -115,7 +118,7 @@ bool plan_select_id(struct plan *plan, const char *prefix, struct assay_error *e
 size_t plan_select_glob(struct plan *plan, const char *pattern);
 size_t plan_selected_count(const struct plan *plan);
 /* A case as the worker gets it: {"ask":"case", "experiment", "script", "line", "id", "workload",
- * "version", "definition", "set": {...}, "device", "schedule": {"name":"serial","queues"?},
+ * "version", "definition", "set": {...}, "device", "schedule": {"name":...},
  * "replica", "seed", "case_seed", "pair": null or {"axis","group","cases"}, "quick", "measure":
  * {...}}, defaults filled in; --quick divides the budget by ten. NULL when out of memory. New
  * reference. */

@@ -23,6 +23,14 @@ static void add_settings(const struct plan *plan, const struct plan_case *item, 
         text_add_clean(out, item->device);
         gap = " ";
     }
+    const struct schedule *schedule = plan_case_schedule(item);
+    bool scheduled = schedule->kind != SCHEDULE_SERIAL ||
+                     varies(&plan->experiments[item->experiment], "schedule");
+    if (scheduled && strcmp(axis, "schedule") != 0) {
+        text_addf(out, "%sschedule=", gap);
+        schedule_add_label(schedule, out);
+        gap = " ";
+    }
     bool replica = item->replica || varies(&plan->experiments[item->experiment], "replica");
     if (replica && strcmp(axis, "replica") != 0) {
         text_addf(out, "%sreplica=%" PRIu32, gap, item->replica);

@@ -10,6 +10,7 @@
 #define DAY_NS INT64_C(86400000000000)
 
 static const char *const queue_names[] = {"auto", "one", "dedicated", "devices", NULL};
+static const char *const serial_queue_names[] = {"auto", "one", "dedicated", NULL};
 static const char *const arrival_names[] = {"poisson", "even", NULL};
 
 #define ROW(text, member, what, ...)                                                               \
@@ -30,6 +31,9 @@ static const struct assay_option
                                 "batches in flight, each in its own slot"),
     queues_row = ROW("queues", queues, ASSAY_OPTION_CHOICE, .choices = queue_names,
                      .fallback = "auto", .help = "which queues the stages of a device run on"),
+    serial_queues_row = ROW("queues", queues, ASSAY_OPTION_CHOICE, .choices = serial_queue_names,
+                            .fallback = "auto",
+                            .help = "which queues the stages of a device run on"),
     sensitivity_row = ROW("sensitivity", sensitivity, ASSAY_OPTION_BOOLEAN, .fallback = "false",
                           .help = "delays each stage in turn: what that does to the period"),
     rate_row = ROW("rate", rate, ASSAY_OPTION_REAL, .unit = "req/s", .real_min = 0.001,
@@ -55,7 +59,8 @@ static const struct schedule_info {
     const struct assay_option *const *options;
     const char *required; /* has to be given; NULL: nothing */
 } kinds[SCHEDULE_KINDS] = {
-    [SCHEDULE_SERIAL] = {"serial", true, (const struct assay_option *const[]){NULL}, NULL},
+    [SCHEDULE_SERIAL] = {"serial", true,
+                         (const struct assay_option *const[]){&serial_queues_row, NULL}, NULL},
     [SCHEDULE_PIPELINED] = {"pipelined", false,
                             (const struct assay_option *const[]){&depth_row, &queues_row,
                                                                  &sensitivity_row, NULL},
@@ -79,11 +84,11 @@ static const struct schedule_info {
 
 struct schedule schedule_default(enum schedule_kind kind)
 {
-    return (struct schedule){.kind = kind,
-                             .depth = kind == SCHEDULE_PIPELINED ? 2 : 1,
-                             .batch_max = 1,
-                             .queue_max = 10000,
-                             .clients = 1};
+    struct schedule schedule = SCHEDULE_DEFAULT_SERIAL;
+    schedule.kind = kind;
+    if (kind == SCHEDULE_PIPELINED)
+        schedule.depth = 2;
+    return schedule;
 }
 
 const char *schedule_name(enum schedule_kind kind)
@@ -99,14 +104,6 @@ bool schedule_offered(enum schedule_kind kind)
 const struct assay_option *const *schedule_options(enum schedule_kind kind)
 {
     return kinds[kind].options;
-}
-
-bool schedule_has_member(const char *name)
-{
-    for (size_t i = 0; i < SCHEDULE_KINDS; i++)
-        if (option_find(kinds[i].options, name) >= 0)
-            return true;
-    return false;
 }
 
 bool schedule_find(const char *name, enum schedule_kind *kind, struct assay_error *error)
@@ -137,7 +134,7 @@ void schedule_set(struct schedule *schedule, size_t option, const struct option_
     schedule->given |= UINT32_C(1) << option;
 }
 
-static bool is_given(const struct schedule *schedule, size_t option)
+bool schedule_is_given(const struct schedule *schedule, size_t option)
 {
     return (schedule->given >> option & 1) != 0;
 }
@@ -146,7 +143,7 @@ bool schedule_check(const struct schedule *schedule, struct assay_error *error)
 {
     const struct schedule_info *info = &kinds[schedule->kind];
     int required = info->required ? option_find(info->options, info->required) : -1;
-    if (required >= 0 && !is_given(schedule, (size_t)required)) {
+    if (required >= 0 && !schedule_is_given(schedule, (size_t)required)) {
         const struct assay_option *option = info->options[required];
         return assay_fail(error, ASSAY_INVALID, "%s has to be given: %s", option->name,
                           option->help);
@@ -167,7 +164,7 @@ json_t *schedule_to_json(const struct schedule *schedule)
     json_t *json = json_pack("{s:s}", "name", schedule_name(schedule->kind));
     for (size_t i = 0; json && options[i]; i++) {
         struct option_value value;
-        if (!is_given(schedule, i))
+        if (!schedule_is_given(schedule, i))
             continue;
         option_load(options[i], schedule, &value);
         if (json_object_set_new(json, options[i]->name, option_value_to_json(options[i], &value))) {
@@ -211,12 +208,23 @@ void schedule_add_label(const struct schedule *schedule, struct text *out)
     text_add(out, schedule_name(schedule->kind));
     for (size_t i = 0; options[i]; i++) {
         struct option_value value;
-        if (!is_given(schedule, i))
+        if (!schedule_is_given(schedule, i))
             continue;
         option_load(options[i], schedule, &value);
         text_addf(out, " %s=", options[i]->name);
         option_value_add(out, options[i], &value);
     }
+}
+
+void schedule_add_field(const struct schedule *schedule, const char *name, struct text *out)
+{
+    const struct assay_option *const *options = kinds[schedule->kind].options;
+    struct option_value value;
+    int index = option_find(options, name);
+    if (index < 0)
+        return;
+    option_load(options[index], schedule, &value);
+    option_value_add(out, options[index], &value);
 }
 
 bool schedule_equal(const struct schedule *a, const struct schedule *b)

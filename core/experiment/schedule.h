@@ -44,6 +44,10 @@ struct schedule {
     int64_t window_ns;   /* SUSTAINED; 0: a fortieth of the duration */
 };
 
+#define SCHEDULE_DEFAULT_SERIAL                                                                    \
+    {                                                                                              \
+        .kind = SCHEDULE_SERIAL, .depth = 1, .batch_max = 1, .queue_max = 10000, .clients = 1      \
+    }
 /* Serial, or a kind with what it has unless told otherwise. */
 struct schedule schedule_default(enum schedule_kind kind);
 /* "serial", "pipelined", ... */
@@ -54,10 +58,9 @@ bool schedule_offered(enum schedule_kind kind);
 bool schedule_find(const char *name, enum schedule_kind *kind, struct assay_error *error);
 /* What it has: offsets are into struct schedule. NULL-terminated. */
 const struct assay_option *const *schedule_options(enum schedule_kind kind);
-/* Whether any kind has such a member. */
-bool schedule_has_member(const char *name);
 /* Row `option` of schedule_options is given this value. */
 void schedule_set(struct schedule *schedule, size_t option, const struct option_value *value);
+bool schedule_is_given(const struct schedule *schedule, size_t option);
 /* Whether all is there and goes together; ASSAY_INVALID says what is missing or does not. */
 bool schedule_check(const struct schedule *schedule, struct assay_error *error);
 
@@ -68,6 +71,8 @@ json_t *schedule_to_json(const struct schedule *schedule);
 bool schedule_from_json(const json_t *json, struct schedule *schedule, struct assay_error *error);
 /* "pipelined depth=2": the name and what was given. */
 void schedule_add_label(const struct schedule *schedule, struct text *out);
+/* The value of a field as text; nothing where it has no such field. */
+void schedule_add_field(const struct schedule *schedule, const char *name, struct text *out);
 /* Whether kind and given values are the same, as for ids. */
 bool schedule_equal(const struct schedule *a, const struct schedule *b);
 

@@ -22,7 +22,13 @@ struct column { /* all.copy, waiting for .rate; its cases stand in the user valu
     const char *stage;
 };
 
-enum match_kind { MATCH_OPTION, MATCH_WORKLOAD, MATCH_DEVICE, MATCH_REPLICA, MATCH_SCHEDULE };
+enum match_kind {
+    MATCH_OPTION, /* of the workload, or a field of the schedule */
+    MATCH_WORKLOAD,
+    MATCH_DEVICE,
+    MATCH_REPLICA,
+    MATCH_SCHEDULE
+};
 struct match { /* one name of { bytes = "4 KiB" }; option values are parsed for each workload */
     const char *name;
     enum match_kind kind;
@@ -152,6 +158,35 @@ static void match_prepare(lua_State *L, struct match *match,
     lua_pop(L, 1);
 }
 
+/* The value on top: "pipelined" is any of that name; what assay.pipelined{...} gave is that one. */
+static bool matches_schedule(lua_State *L, const struct plan_case *item)
+{
+    const struct schedule *own = plan_case_schedule(item);
+    struct schedule wanted;
+    struct assay_error error = {0};
+    if (!schedule_read(L, lua_gettop(L), &wanted, &error))
+        script_raise(L, &error);
+    return lua_type(L, -1) == LUA_TSTRING ? wanted.kind == own->kind : schedule_equal(&wanted, own);
+}
+
+/* A name that is no parameter of the case's workload: a field of its schedule. */
+static bool matches_field(lua_State *L, const struct match *match, const struct plan_case *item)
+{
+    const struct schedule *own = plan_case_schedule(item);
+    const struct assay_option *const *options = schedule_options(own->kind);
+    struct assay_error error = {0};
+    struct option_value value, wanted;
+    int index = option_find(options, match->name);
+    if (index < 0)
+        return false;
+    lua_getfield(L, 2, match->name);
+    if (!value_for_option(L, lua_gettop(L), options[index], script_scratch(L), &wanted, &error))
+        script_raise(L, &error);
+    lua_pop(L, 1);
+    option_load(options[index], own, &value);
+    return option_value_equal(&value, &wanted);
+}
+
 static bool matches_special(lua_State *L, const struct match *match, const struct plan_case *item)
 {
     bool good = false;
@@ -168,7 +203,7 @@ static bool matches_special(lua_State *L, const struct match *match, const struc
                strcmp(lua_tostring(L, -1), item->device) == 0;
         break;
     case MATCH_SCHEDULE:
-        good = type == LUA_TSTRING && strcmp(lua_tostring(L, -1), "serial") == 0;
+        good = matches_schedule(L, item);
         break;
     case MATCH_OPTION:
         break;
@@ -187,8 +222,11 @@ static bool match_all(lua_State *L, struct match *matches, size_t count,
             continue;
         }
         match_prepare(L, &matches[i], item->workload);
-        if (matches[i].option < 0)
-            return false;
+        if (matches[i].option < 0) {
+            if (!matches_field(L, &matches[i], item))
+                return false;
+            continue;
+        }
         struct option_value value = case_value(L, item, matches[i].option);
         if (!option_value_equal(&value, &matches[i].value))
             return false;
@@ -196,12 +234,28 @@ static bool match_all(lua_State *L, struct match *matches, size_t count,
     return true;
 }
 
+/* Whether a schedule of the experiment has such a field. */
+static bool schedule_is_field(lua_State *L, const char *name)
+{
+    const struct script *script = script_of(L);
+    const struct plan_experiment *of = &script->plan->experiments[script->judging.experiment];
+    const struct schedule *last = NULL;
+    for (size_t i = 0; i < of->case_count; i++) {
+        const struct schedule *schedule = script->plan->cases[of->first_case + i].schedule;
+        if (schedule && schedule != last &&
+            option_find(schedule_options(schedule->kind), name) >= 0)
+            return true;
+        last = schedule;
+    }
+    return false;
+}
+
 /* A name that no workload of the experiment has is a slip, whatever the cases hold. */
 static void name_check(lua_State *L, const char *name)
 {
     const struct catalog_workload *workload, *first = NULL;
     struct assay_error error = {0};
-    if (match_kind_of(name) != MATCH_OPTION)
+    if (match_kind_of(name) != MATCH_OPTION || schedule_is_field(L, name))
         return;
     for (size_t at = 0; (workload = workload_next(L, &at));) {
         if (option_find(workload->options, name) >= 0)
@@ -347,12 +401,14 @@ static void add_key(lua_State *L, struct text *key, const struct plan_case *item
         text_addf(key, "%u", (unsigned)item->replica);
         break;
     case MATCH_SCHEDULE:
-        text_add(key, "serial");
+        schedule_add_label(plan_case_schedule(item), key);
         break;
     case MATCH_OPTION:
         if (option >= 0) {
             struct option_value value = case_value(L, item, option);
             option_value_add(key, item->workload->options[option], &value);
+        } else {
+            schedule_add_field(plan_case_schedule(item), name, key);
         }
         break;
     }

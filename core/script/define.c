@@ -145,10 +145,13 @@ static struct source *special(struct definition *definition, const char *name)
         return &definition->workload;
     if (strcmp(name, "device") == 0)
         return &definition->device;
+    if (strcmp(name, "schedule") == 0)
+        return &definition->schedule;
     return strcmp(name, "replica") == 0 ? &definition->replica : NULL;
 }
 
-/* A member of fixed or vary, or one of the fields workload, device, replica; on top, popped. */
+/* A member of fixed or vary, or one of the fields workload, device, replica, schedule; on top,
+ * popped. */
 static void source_add(lua_State *L, struct definition *definition, const char *name, bool varied)
 {
     struct source *place = special(definition, name);
@@ -302,30 +305,23 @@ static void name_read(lua_State *L, struct definition *definition)
 
 static void special_fields_read(lua_State *L, struct definition *definition)
 {
-    static const char *const names[] = {"workload", "device", "replica"};
-    for (size_t i = 0; i < 3; i++)
+    static const char *const names[] = {"workload", "device", "replica", "schedule"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (field(L, names[i], LUA_TNONE, ""))
             source_add(L, definition, names[i], true);
-    if (field(L, "schedule", LUA_TNONE, "")) {
-        const char *name = luaL_tolstring(L, -1, NULL);
-        if (strcmp(name, "serial") != 0)
-            script_fail(L, "schedule: there is no schedule '%s'; there is serial", name);
-        lua_pop(L, 2);
-    }
 }
 
 static void queues_read(lua_State *L, struct definition *definition)
 {
-    static const char *const names[] = {"auto", "one", "dedicated"};
+    const struct assay_option *const *options = schedule_options(SCHEDULE_SERIAL);
+    const struct assay_option *option = options[option_find(options, "queues")];
+    struct assay_error error = {0};
     if (!field(L, "queues", LUA_TSTRING, "a text"))
         return;
-    const char *name = lua_tostring(L, -1);
-    bool known = false;
-    for (size_t i = 0; i < 3; i++)
-        known = known || strcmp(name, names[i]) == 0;
-    if (!known)
-        script_fail(L, "queues: '%s' is none of auto, one and dedicated", name);
-    definition->experiment.queues = name; /* stays on the stack */
+    if (!value_for_option(L, lua_gettop(L), option, script_scratch(L), &definition->queues, &error))
+        script_raise(L, &error);
+    definition->queues_given = true;
+    lua_pop(L, 1);
 }
 
 static bool name_among(const char *const *names, size_t count, const char *name)
@@ -361,6 +357,8 @@ static size_t axis_names(lua_State *L, const struct definition *definition, cons
         names[count++] = "workload";
     if (definition->device.count > 1)
         names[count++] = "device";
+    if (definition->schedule.count > 1)
+        names[count++] = "schedule";
     if (definition->replica.count)
         names[count++] = "replica";
     for (size_t i = 0; i < definition->source_count && count < MAX_NAMES; i++)

@@ -37,6 +37,7 @@ struct expansion {
     struct cell *overrides; /* by option: --set */
     struct plan_setting *settings;
     const char *device;
+    const struct schedule *schedule; /* NULL: not given */
     uint32_t replica;
     bool overridden; /* a row's parameter was: rows may fall together */
 };
@@ -235,6 +236,7 @@ static void case_add(lua_State *L, struct expansion *expansion)
     struct plan_case item = {.workload = expansion->workload,
                              .replica = expansion->replica,
                              .device = expansion->device,
+                             .schedule = expansion->schedule,
                              .settings = expansion->settings};
     for (uint32_t i = 0; i < expansion->option_count; i++) {
         if (expansion->slots[i].state == SLOT_SET)
@@ -307,6 +309,11 @@ static int point_index(lua_State *L)
         lua_pushstring(L, expansion->device);
         return 1;
     }
+    if (strcmp(name, "schedule") == 0) {
+        struct schedule serial = schedule_default(SCHEDULE_SERIAL);
+        schedule_push(L, expansion->schedule ? expansion->schedule : &serial);
+        return 1;
+    }
     if (strcmp(name, "replica") == 0) {
         lua_pushinteger(L, expansion->replica);
         return 1;
@@ -365,6 +372,40 @@ static uint32_t source_replica(lua_State *L, const struct definition *definition
     return (uint32_t)number;
 }
 
+/* `queues` of the experiment is for schedules that do not say. */
+static void schedule_set_queues(const struct definition *definition, struct schedule *schedule)
+{
+    int row = option_find(schedule_options(schedule->kind), "queues");
+    if (definition->queues_given && row >= 0 && !schedule_is_given(schedule, (size_t)row))
+        schedule_set(schedule, (size_t)row, &definition->queues);
+}
+
+/* All of them; one NULL where none is given. */
+static const struct schedule **source_schedules(lua_State *L, const struct definition *definition,
+                                                size_t *count)
+{
+    const struct source *source = &definition->schedule;
+    struct assay_error error = {0};
+    *count = source->count ? source->count : 1;
+    const struct schedule **schedules = script_alloc(L, *count * sizeof(*schedules));
+    if (!source->count && !definition->queues_given)
+        return schedules;
+    for (size_t i = 0; i < *count; i++) {
+        struct schedule *schedule = script_alloc(L, sizeof(*schedule));
+        *schedule = schedule_default(SCHEDULE_SERIAL);
+        if (source->count) {
+            lua_geti(L, definition->keep, source->keep);
+            lua_geti(L, -1, (lua_Integer)i + 1);
+            if (!schedule_read(L, lua_gettop(L), schedule, &error))
+                script_raise(L, &error);
+            lua_pop(L, 2);
+        }
+        schedule_set_queues(definition, schedule);
+        schedules[i] = schedule;
+    }
+    return schedules;
+}
+
 static void expansion_prepare(lua_State *L, struct expansion *expansion,
                               struct definition *definition, size_t index)
 {
@@ -398,7 +439,7 @@ static void name_add(const char **names, size_t *count, const char *name)
 static void varied_read(lua_State *L, struct definition *definition,
                         const struct expansion *expansions, bool device_given)
 {
-    size_t room = 4, count = 0;
+    size_t room = 5, count = 0;
     for (size_t i = 0; i < definition->workload.count; i++)
         room += expansions[i].option_count;
     const char **names = script_alloc(L, room * sizeof(*names));
@@ -406,6 +447,8 @@ static void varied_read(lua_State *L, struct definition *definition,
         names[count++] = "workload";
     if (definition->device.count > 1 && !device_given)
         names[count++] = "device";
+    if (definition->schedule.count > 1)
+        names[count++] = "schedule";
     if (definition->replica.count > 1)
         names[count++] = "replica";
     for (size_t i = 0; i < definition->workload.count; i++) {
@@ -423,16 +466,20 @@ static void workload_add(lua_State *L, struct expansion *expansion, int point)
     size_t devices = given || !definition->device.count ? 1 : definition->device.count;
     size_t replicas = definition->replica.count ? definition->replica.count : 1;
     size_t rows = definition->rows ? definition->row_count : 1;
+    size_t schedule_count;
+    const struct schedule **schedules = source_schedules(L, definition, &schedule_count);
     size_t *digits = script_alloc(L, (expansion->axis_count + 1) * sizeof(*digits));
-    for (size_t device = 0; device < devices; device++) {
-        expansion->device = given || !definition->device.count
-                                ? NULL
-                                : source_string(L, definition, &definition->device, device);
-        for (size_t replica = 0; replica < replicas; replica++) {
-            expansion->replica = source_replica(L, definition, replica);
-            for (size_t row = 0; row < rows; row++)
-                product_add(L, expansion, row, digits, point);
-        }
+    for (size_t i = 0; i < devices * schedule_count * replicas; i++) {
+        size_t device = i / replicas / schedule_count, replica = i % replicas;
+        if (replica == 0)
+            expansion->schedule = schedules[i / replicas % schedule_count];
+        if (i % (schedule_count * replicas) == 0)
+            expansion->device = given || !definition->device.count
+                                    ? NULL
+                                    : source_string(L, definition, &definition->device, device);
+        expansion->replica = source_replica(L, definition, replica);
+        for (size_t row = 0; row < rows; row++)
+            product_add(L, expansion, row, digits, point);
     }
 }
 

@@ -385,13 +385,38 @@ static int member_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double value_place(lua_State *L, const struct option_value *value, const char *name)
+{
+    switch (value->kind) {
+    case ASSAY_OPTION_INTEGER:
+        return (double)value->as.integer;
+    case ASSAY_OPTION_REAL:
+        return value->as.real;
+    case ASSAY_OPTION_BOOLEAN:
+        return value->as.boolean;
+    case ASSAY_OPTION_CHOICE:
+        return value->as.choice;
+    case ASSAY_OPTION_TEXT:
+    case ASSAY_OPTION_SOURCE:
+        break;
+    }
+    script_fail(L, "'%s' holds texts, which have no order", name);
+}
+
 static double case_place(lua_State *L, const struct plan_case *item, const char *name)
 {
+    const struct schedule *schedule = plan_case_schedule(item);
+    const struct assay_option *const *fields = schedule_options(schedule->kind);
     struct assay_error error = {0};
     struct option_value value = {0};
     if (strcmp(name, "replica") == 0)
         return item->replica;
     int index = option_find(item->workload->options, name);
+    int field = index < 0 ? option_find(fields, name) : -1;
+    if (field >= 0) {
+        option_load(fields[field], schedule, &value);
+        return value_place(L, &value, name);
+    }
     if (index < 0) {
         option_unknown(item->workload->options, item->workload->name, name, &error);
         script_raise(L, &error);
@@ -402,20 +427,7 @@ static double case_place(lua_State *L, const struct plan_case *item, const char 
     for (uint32_t i = 0; i < item->setting_count; i++)
         if (item->settings[i].option == (uint32_t)index)
             value = item->settings[i].value;
-    switch (value.kind) {
-    case ASSAY_OPTION_INTEGER:
-        return (double)value.as.integer;
-    case ASSAY_OPTION_REAL:
-        return value.as.real;
-    case ASSAY_OPTION_BOOLEAN:
-        return value.as.boolean;
-    case ASSAY_OPTION_CHOICE:
-        return value.as.choice;
-    case ASSAY_OPTION_TEXT:
-    case ASSAY_OPTION_SOURCE:
-        break;
-    }
-    script_fail(L, "'%s' holds texts, which have no order", name);
+    return value_place(L, &value, name);
 }
 
 static struct member *members_sorted(lua_State *L, const struct series *series, const char *name)

@@ -199,6 +199,16 @@ void model_open(lua_State *L);
 /* Pushes the model of a case with the factors and options at these absolute indices. */
 void model_what_if(lua_State *L, const struct plan_case *item, int factors, int how);
 
+/* schedule.c: assay.serial(), ... */
+void schedule_open(lua_State *L);
+/* Adds the functions of the schedules that there are to the table on top. */
+void schedule_functions_add(lua_State *L);
+void schedule_push(lua_State *L, const struct schedule *schedule);
+/* What such a function gave, or the name of a schedule; ASSAY_INVALID for anything else. */
+bool schedule_read(lua_State *L, int index, struct schedule *schedule, struct assay_error *error);
+/* Pushes its name or a field, given or not, and gives 1; 0 where it has no such field. */
+int schedule_member_push(lua_State *L, const struct schedule *schedule, const char *name);
+
 /* define.c: assay.experiment */
 int define_experiment(lua_State *L);
 /* Keeps a place for the closures of an experiment that has none. */
@@ -222,8 +232,10 @@ struct definition {
     int keep;               /* stack index of the table that holds the lists */
     struct source *sources; /* parameters of fixed and vary */
     size_t source_count;
-    struct source workload, device, replica; /* count 0: not given */
-    lua_Integer rows;                        /* `vary` as a list of assignments, or 0 */
+    struct source workload, device, replica, schedule; /* count 0: not given */
+    bool queues_given; /* of those schedules that do not say which queues they run on */
+    struct option_value queues;
+    lua_Integer rows; /* `vary` as a list of assignments, or 0 */
     size_t row_count;
     int where; /* stack index or 0 */
 };

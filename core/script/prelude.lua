@@ -58,7 +58,3 @@ function assay.range(from, to, step)
   end
   return values
 end
-
-function assay.serial()
-  return "serial"
-end

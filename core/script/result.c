@@ -35,9 +35,10 @@ const size_t case_metric_count = 5;
 const char *const stage_members[] = {"time",        "rate",        "flop_rate", "item_rate",
                                      "device_time", "device_rate", "floor"};
 const size_t stage_member_count = 7;
-static const char *const whole_members[] = {"p",        "status",  "reason",       "device",
-                                            "workload", "replica", "verification", "bottleneck",
-                                            "sensors",  "what_if"};
+static const char *const whole_members[] = {
+    "p",        "status",       "reason",     "device",  "workload", "replica",
+    "schedule", "verification", "bottleneck", "sensors", "what_if",
+};
 #define WHOLE_MEMBERS (sizeof(whole_members) / sizeof(whole_members[0]))
 
 static const struct dimension time_dimension = {.seconds = 1};
@@ -340,6 +341,8 @@ static bool whole_member(lua_State *L, const struct result *result, const char *
         lua_pushstring(L, item->workload->name);
     else if (strcmp(name, "replica") == 0)
         lua_pushinteger(L, item->replica);
+    else if (strcmp(name, "schedule") == 0)
+        schedule_push(L, plan_case_schedule(item));
     else if (strcmp(name, "status") == 0)
         lua_pushstring(L, record_text(result_record(L, item, &reason), "status",
                                       item->selected                         ? "not run"

@@ -369,6 +369,7 @@ static void open_assay(lua_State *L)
                                          {NULL, NULL}};
     luaL_newlib(L, functions);
     device_functions_add(L);
+    schedule_functions_add(L);
     lua_pushliteral(L, ASSAY_VERSION);
     lua_setfield(L, -2, "version");
     if (luaL_loadbufferx(L, (const char *)prelude_source, sizeof(prelude_source), "=assay", "t") !=

@@ -501,6 +501,7 @@ static int state_open(lua_State *L)
     device_classes_open(L);
     expand_open(L);
     result_open(L);
+    schedule_open(L);
     cases_open(L);
     expect_open(L);
     peaks_open(L);

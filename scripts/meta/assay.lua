@@ -87,7 +87,7 @@ function assay.explore(name, work) end
 ---@field summary? fun(all: assay.Cases, expect: fun(x: any): assay.Expectation) looks at all cases, once
 ---@field device? string | string[] by name, UUID, PCI address, driver, "cpu", "gpu" or index
 ---@field replica? integer | integer[] how often each case is repeated, or the numbers of the repeats
----@field schedule? "serial"
+---@field schedule? assay.ScheduleName | assay.Schedule | (assay.ScheduleName | assay.Schedule)[] how batches are issued
 ---@field target? assay.Amount wanted relative half-width of the interval ("2 %")
 ---@field budget? assay.Amount sampling time of a case ("1 s")
 ---@field min_samples? integer 6 at least
@@ -132,9 +132,17 @@ function assay.powers_of_two(from, to) end
 ---@return assay.Amount[]
 function assay.range(from, to, step) end
 
----The schedule that issues one batch after the other.
----@return "serial"
-function assay.serial() end
+---@alias assay.ScheduleName "serial"
+
+---How batches are issued. Besides the name: its fields, given or not.
+---@class assay.Schedule
+---@field [string] any
+---@field name assay.ScheduleName
+
+---One batch after the other, each with its own submit and wait.
+---@param fields? { queues: "auto" | "one" | "dedicated" | nil }
+---@return assay.Schedule
+function assay.serial(fields) end
 
 ---The type of a buffer's elements. Also int32, uint32, float32, float64 and float16.
 ---@alias assay.Type "float" | "double" | "half" | "bfloat16" | "int8" | "int16" | "int" | "int64" | "uint8" | "uint16" | "uint" | "uint64" | "fp8_e4m3"
@@ -399,6 +407,7 @@ function assay.model.pcie(generation, lanes) end
 ---@field device assay.Device
 ---@field workload string
 ---@field replica integer
+---@field schedule assay.Schedule
 ---@field verification { error: assay.Metric, verdict: string? }
 ---@field bottleneck { stage: string?, share: assay.Metric } the stage with the largest time, and its part of all stages'
 ---@field sensors table<string, { min: assay.Metric, median: assay.Metric, mean: assay.Metric, max: assay.Metric }> what sensors read while samples were taken: r.sensors.cpu_clock.max

@@ -107,21 +107,56 @@ static void ids_are_stable(void **state)
     text_free(&text);
 }
 
-static void queues_are_part_of_the_schedule(void **state)
+static void the_schedule_is_part_of_the_id(void **state)
 {
     struct plan *plan = ((struct fixture *)*state)->plan;
     struct assay_error error = {0};
     struct text text = {0};
-    struct plan_experiment experiment = {
-        .name = "golden", .script = "script.lua", .line = 3, .queues = "one"};
-    assert_true(plan_add_experiment(plan, &experiment, &error));
-    add_bytes(plan, 4096);
+    struct schedule schedule = schedule_default(SCHEDULE_SERIAL);
+    schedule_set(&schedule, 0, &(struct option_value){ASSAY_OPTION_CHOICE, {.choice = 1}});
+    struct plan_case item = {.workload = catalog_at(plan->catalog, 0), .schedule = &schedule};
+    add_experiment(plan, "golden");
+    assert_true(plan_add_case(plan, &item, &error));
     assert_true(plan_case_canonical(plan, &plan->cases[0], &text, &error));
     assert_non_null(
         strstr(text_string(&text), "\"schedule\":{\"name\":\"serial\",\"queues\":\"one\"},"));
     json_t *request = plan_case_request(plan, &plan->cases[0], false);
     assert_string_equal(json_text(json_object_get(request, "schedule"), "queues", ""), "one");
     json_decref(request);
+    text_free(&text);
+}
+
+/* Cases that differ in their schedules alone are a group where that is the pair axis. */
+static void schedules_may_be_the_pair_axis(void **state)
+{
+    struct plan *plan = ((struct fixture *)*state)->plan;
+    struct assay_error error = {0};
+    struct text text = {0};
+    struct schedule schedules[3] = {schedule_default(SCHEDULE_SERIAL),
+                                    schedule_default(SCHEDULE_PIPELINED),
+                                    schedule_default(SCHEDULE_PIPELINED)};
+    schedule_set(&schedules[2], 0, &(struct option_value){ASSAY_OPTION_INTEGER, {.integer = 3}});
+    struct plan_experiment experiment = {.name = "e",
+                                         .script = "a.lua",
+                                         .line = 3,
+                                         .pair = "schedule",
+                                         .varied = (const char *const[]){"schedule", NULL}};
+    assert_true(plan_add_experiment(plan, &experiment, &error));
+    for (size_t i = 0; i < 3; i++) {
+        struct plan_case item = {.workload = catalog_at(plan->catalog, 0),
+                                 .schedule = &schedules[i]};
+        assert_true(plan_add_case(plan, &item, &error));
+        plan_case_label(plan, &plan->cases[i], false, &text);
+        text_add_char(&text, '|');
+    }
+    assert_int_equal(plan->group_count, 1);
+    assert_int_equal(plan->groups[0].count, 3);
+    assert_string_equal(text_string(&text),
+                        "copy schedule=serial|copy schedule=pipelined|copy schedule=pipelined "
+                        "depth=3|");
+    text_clear(&text);
+    plan_group_label(plan, 0, &text);
+    assert_string_equal(text_string(&text), "");
     text_free(&text);
 }
 
@@ -391,7 +426,8 @@ int main(void)
 #define PLAN_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
         PLAN_TEST(canonical_is_sorted_json),
         PLAN_TEST(ids_are_stable),
-        PLAN_TEST(queues_are_part_of_the_schedule),
+        PLAN_TEST(the_schedule_is_part_of_the_id),
+        PLAN_TEST(schedules_may_be_the_pair_axis),
         PLAN_TEST(order_does_not_matter),
         PLAN_TEST(refuses_the_same_twice),
         PLAN_TEST(selects_cases),

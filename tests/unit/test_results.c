@@ -110,6 +110,22 @@ static void expect_check_error(struct fixture *fixture, const char *body, const 
 #define FIGURE "copy.rate 1.21 GB/s [1.18, 1.23] n=40"
 #define PLACE " (host_memory=pageable bytes=64MiB, lavapipe)\n"
 
+static void cases_match_by_their_schedules(void **state)
+{
+    struct fixture *fixture = *state;
+    static const double rates[] = {1e9, 2e9};
+    expect_messages(
+        fixture,
+        "workload = 'copy', schedule = { assay.serial(), assay.serial{ queues = 'one' } }, "
+        "pair = 'schedule', check = function(g, expect) "
+        "local auto = g:one{ schedule = 'serial', queues = 'auto' } "
+        "local one = g:one{ schedule = assay.serial{ queues = 'one' } } "
+        "assert(#g:where{ schedule = 'serial' } == 2 and #g:where{ queues = 'one' } == 1) "
+        "assert(auto.schedule.name == 'serial' and one.schedule.queues == 'one') "
+        "expect(one.copy.rate / auto.copy.rate):at_least(1.5) end",
+        rates, 2, "pass t.lua:2: copy.rate / copy.rate 2.00 [1.91, 2.09] n=40 >= 1.5 (lavapipe)\n");
+}
+
 /* Four cases, two groups; the last case was skipped. Its group's check sees it as absent. */
 static void a_pair_group_has_one_check(void **state)
 {
@@ -290,7 +306,8 @@ static void mistakes_in_checks(void **state)
         fixture, "expect(r.cpy.rate):at_least(1)",
         "t.lua:4: a result of 'copy' has no member 'cpy'; did you mean 'copy'? It has "
         "copy, time, submit_time, device_time, host_cpu_time, floor, checks, p, status, "
-        "reason, device, workload, replica, verification, bottleneck, sensors and what_if");
+        "reason, device, workload, replica, schedule, verification, bottleneck, sensors "
+        "and what_if");
     expect_check_error(fixture, "return r.p.byts",
                        "t.lua:4: 'copy' has no parameter 'byts'; did you mean 'bytes'? It has "
                        "direction, host_memory, bytes, scale, checked and label");
@@ -474,6 +491,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRIPT_TEST(a_pair_group_has_one_check),
+        SCRIPT_TEST(cases_match_by_their_schedules),
         SCRIPT_TEST(a_large_group_is_whole),
         SCRIPT_TEST(a_look_tells_undecided_from_decided),
         SCRIPT_TEST(verdicts_read_as_documented),

@@ -60,6 +60,54 @@ static void other_axes_come_first(void **state)
                  "null device=gpu replica=0\nnull device=gpu replica=1\n");
 }
 
+static void schedules_are_an_axis(void **state)
+{
+    expect_cases(*state,
+                 "workload = 'copy', replica = 2, schedule = { 'serial', assay.serial{ queues = "
+                 "'one' } }, where = function(p) return p.schedule.queues == 'one' or p.replica == "
+                 "1 end",
+                 "copy schedule=serial replica=1\n"
+                 "copy schedule=serial queues=one replica=0\n"
+                 "copy schedule=serial queues=one replica=1\n");
+    const struct plan *plan = script_plan(((struct fixture *)*state)->script);
+    assert_string_equal(plan->experiments[0].varied[0], "schedule");
+    /* One that is said once is not in the way. */
+    expect_cases(*state, "workload = 'copy', schedule = assay.serial{ queues = 'one' }", "copy\n");
+    plan = script_plan(((struct fixture *)*state)->script);
+    assert_int_equal(plan_case_schedule(&plan->cases[0])->queues, SCHEDULE_QUEUES_ONE);
+    /* `queues` of the experiment is for those that do not say. */
+    expect_cases(*state,
+                 "workload = 'copy', queues = 'one', schedule = { assay.serial(), assay.serial{ "
+                 "queues = 'auto' } }",
+                 "copy schedule=serial queues=one\ncopy schedule=serial queues=auto\n");
+}
+
+static void wrong_schedules(void **state)
+{
+    struct fixture *fixture = *state;
+    expect_error(fixture, "workload = 'copy', schedule = 7",
+                 "t.lua:2: schedule: one such as assay.serial() is wanted, not a number");
+    expect_error(fixture, "workload = 'copy', schedule = {}",
+                 "t.lua:2: schedule: the axis has no values; give at least one");
+    expect_error(fixture, "workload = 'copy', schedule = { 'serial', assay.serial() }",
+                 "t.lua:2: the case 'copy schedule=serial' is there twice; remove the repeated "
+                 "value, or vary 'replica' to repeat a case");
+    expect_error(fixture, "workload = 'copy', schedule = assay.serial(2)",
+                 "t.lua:2: assay.serial: a table of fields is wanted, not a number");
+    expect_error(fixture, "workload = 'copy', schedule = assay.serial{ 2 }",
+                 "t.lua:2: assay.serial: [1] is no name of a field");
+    expect_error(
+        fixture, "workload = 'copy', schedule = assay.serial{ queue = 'one' }",
+        "t.lua:2: 'serial' has no parameter 'queue'; did you mean 'queues'? It has queues");
+    expect_error(fixture, "workload = 'copy', schedule = assay.serial{ queues = 'devices' }",
+                 "t.lua:2: assay.serial: queues: 'devices' is none of auto, one and dedicated");
+    expect_error(fixture, "workload = 'copy', where = function(p) return p.schedule.depth end",
+                 "t.lua:2: 'serial' has no parameter 'depth'; it has queues");
+    expect_source_error(fixture,
+                        "local assay = require 'assay'\nlocal s = assay.serial()\ns.queues = 'one'",
+                        "t.lua:3: a schedule cannot be changed; make another one");
+}
+
 static void whole_assignments_do_not_multiply(void **state)
 {
     expect_cases(
@@ -538,6 +586,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCRIPT_TEST(axes_multiply_in_declared_order),
         SCRIPT_TEST(other_axes_come_first),
+        SCRIPT_TEST(schedules_are_an_axis),
+        SCRIPT_TEST(wrong_schedules),
         SCRIPT_TEST(whole_assignments_do_not_multiply),
         SCRIPT_TEST(values_may_be_functions_of_the_point),
         SCRIPT_TEST(kinds_of_values),

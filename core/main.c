@@ -12,7 +12,7 @@
 
 static const struct cli_command *const commands[] = {
     &cli_run,     &cli_list,  &cli_describe, &cli_devices, &cli_check,
-    &cli_compare, &cli_noise, &cli_dump,     &cli_new,
+    &cli_compare, &cli_noise, &cli_tune,     &cli_dump,    &cli_new,
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 

@@ -20,7 +20,7 @@ struct cli_command {
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand */
 };
 extern const struct cli_command cli_run, cli_list, cli_describe, cli_devices, cli_check,
-    cli_compare, cli_noise, cli_dump, cli_new;
+    cli_compare, cli_noise, cli_tune, cli_dump, cli_new;
 
 #define CLI_STATUS_HELP                                                                            \
     "exit status: the first that applies of\n"                                                     \

@@ -3,12 +3,9 @@
 #include "cli/choices.h"
 #include "cli/cli.h"
 #include "cli/noise_store.h"
-#include "cli/selection.h"
-#include "cli/session.h"
+#include "cli/single.h"
 
 #include "base/json.h"
-#include "base/os.h"
-#include "result/journal.h"
 #include "stats/noise.h"
 
 #include <math.h>
@@ -16,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DEFAULT_BUDGET_NS INT64_C(5000000000)
 #define LEAST_BUDGET_NS INT64_C(100000000)
@@ -28,7 +24,7 @@
 /* What runs unless the command line says otherwise: within the device, so that the host's caches do
  * not matter. */
 static const char default_workload[] = "copy";
-static const char *const default_sets[] = {"direction=device", "bytes=16MiB"};
+static const char *const default_sets[] = {"direction=device", "bytes=16MiB", NULL};
 
 struct noise_choices {
     const char *workload, *device;
@@ -49,11 +45,7 @@ struct figures {
 
 struct job {
     const struct noise_choices *choices;
-    struct session session;
-    struct plan *plan;
-    json_t *found;
-    struct text directory, path; /* of the journal; empty: not made yet */
-    struct journal_reader *reader;
+    struct single single;
     struct figures figures;
     json_t *device; /* of the first record */
 };
@@ -93,47 +85,6 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
     return true;
 }
 
-/* NAME=VALUE into the setting of the option; later ones replace earlier ones. */
-static bool add_set(struct job *job, const struct catalog_workload *workload, const char *pair,
-                    struct plan_setting *settings, bool *there, struct assay_error *error)
-{
-    const char *value = strchr(pair, '=');
-    char *name = arena_printf(job->plan->arena, "%.*s", (int)(value - pair), pair);
-    int index = name ? option_find(workload->options, name) : -1;
-    if (!name)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a parameter");
-    if (index < 0)
-        return option_unknown(workload->options, workload->name, name, error);
-    settings[index].option = (uint32_t)index;
-    there[index] = true;
-    return option_parse(workload->options[index], value + 1, job->plan->arena,
-                        &settings[index].value, error);
-}
-
-/* The parameters in the order of the workload's table. */
-static bool read_sets(struct job *job, const struct catalog_workload *workload,
-                      struct plan_case *item, struct assay_error *error)
-{
-    size_t count = option_count(workload->options), kept = 0;
-    struct plan_setting *settings = arena_alloc(job->plan->arena, (count + 1) * sizeof(*settings));
-    bool *there = arena_alloc(job->plan->arena, count + 1);
-    if (!settings || !there)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for the parameters");
-    bool usual = !job->choices->workload || strcmp(job->choices->workload, default_workload) == 0;
-    for (size_t i = 0; usual && i < sizeof(default_sets) / sizeof(default_sets[0]); i++)
-        if (!add_set(job, workload, default_sets[i], settings, there, error))
-            return false;
-    for (size_t i = 0; i < job->choices->sets.count; i++)
-        if (!add_set(job, workload, job->choices->sets.items[i], settings, there, error))
-            return false;
-    for (size_t i = 0; i < count; i++)
-        if (there[i])
-            settings[kept++] = settings[i];
-    item->settings = settings;
-    item->setting_count = (uint32_t)kept;
-    return true;
-}
-
 static bool add_replicas(struct job *job, const char *name, const char *pair, unsigned count,
                          int64_t budget_ns, struct plan_case *item, struct assay_error *error)
 {
@@ -144,10 +95,10 @@ static bool add_replicas(struct job *job, const char *name, const char *pair, un
         .line = 1,
         .pair = pair,
         .measure = {.target = NEVER, .budget_ns = budget_ns, .warmup_ns = budget_ns / WARMUP}};
-    if (!plan_add_experiment(job->plan, &experiment, error))
+    if (!plan_add_experiment(job->single.plan, &experiment, error))
         return false;
     for (; item->replica < first + count; item->replica++)
-        if (!plan_add_case(job->plan, item, error))
+        if (!plan_add_case(job->single.plan, item, error))
             return false;
     return true;
 }
@@ -155,20 +106,15 @@ static bool add_replicas(struct job *job, const char *name, const char *pair, un
 /* Half of the budget for turns of pairs of replicas, half for whole runs one after the other. */
 static bool make_plan(struct job *job, struct assay_error *error)
 {
-    const char *name = job->choices->workload ? job->choices->workload : default_workload;
+    const struct noise_choices *choices = job->choices;
+    const char *name = choices->workload ? choices->workload : default_workload;
+    bool usual = strcmp(name, default_workload) == 0;
     struct plan_case item = {0};
-    job->plan = plan_create(job->session.catalog, (uint64_t)job->choices->seed, error);
-    if (!job->plan)
-        return false;
-    long index = catalog_find(job->session.catalog, name, error);
-    if (index < 0)
-        return false;
-    item.workload = catalog_at(job->session.catalog, (size_t)index);
-    job->plan->device = job->choices->device; /* outlives the plan */
-    int64_t half = job->choices->budget_ns / 2;
-    bool good = read_sets(job, item.workload, &item, error);
+    int64_t half = choices->budget_ns / 2;
+    bool good = single_item(&job->single, name, usual ? default_sets : NULL, &choices->sets, &item,
+                            error);
     for (unsigned i = 0; good && i < PAIRS; i++) {
-        const char *label = arena_printf(job->plan->arena, "paired %u", i + 1);
+        const char *label = arena_printf(job->single.plan->arena, "paired %u", i + 1);
         good = label ? add_replicas(job, label, "replica", 2, half / 2 / PAIRS, &item, error)
                      : assay_fail(error, ASSAY_OUT_OF_MEMORY, "no memory for a name");
     }
@@ -176,42 +122,12 @@ static bool make_plan(struct job *job, struct assay_error *error)
     return good && add_replicas(job, "unpaired", NULL, NOISE_RUNS, half / NOISE_RUNS, &item, error);
 }
 
-static bool choose_device(struct job *job, struct assay_error *error)
-{
-    struct text said = {0};
-    bool only_cpu;
-    if (!selection_needs_device(job->plan))
-        return true;
-    job->found = supervisor_devices(job->session.supervisor, error);
-    bool good = job->found && selection_resolve(job->plan, job->found, &said, &only_cpu, error);
-    text_free(&said);
-    return good;
-}
-
-/* Records go through a journal, as those of every run, but one that does not stay. */
-static bool measure(struct job *job, struct assay_error *error)
-{
-    if (!os_make_temporary(&job->directory, error))
-        return false;
-    os_path_join(&job->path, text_string(&job->directory), "journal.jsonl");
-    struct journal_writer *writer = journal_create(text_string(&job->path), error);
-    json_t *run = json_pack("{s:s, s:i}", "kind", "run", "format", JOURNAL_FORMAT);
-    struct supervisor_events events = {0};
-    bool good = writer && journal_append_json(writer, run, error) &&
-                supervisor_run(job->session.supervisor, job->plan, writer, &events, &interrupted,
-                               error);
-    json_decref(run);
-    journal_writer_destroy(&writer);
-    job->reader = good ? journal_read(text_string(&job->path), error) : NULL;
-    return job->reader != NULL;
-}
-
 /* The end-to-end times of a case; to be freed. */
 static double *times_of(struct job *job, size_t at, size_t *count, struct assay_error *error)
 {
-    const struct plan_case *item = &job->plan->cases[at];
-    long index = journal_case_find(job->reader, &item->id);
-    json_t *record = index < 0 ? NULL : journal_case(job->reader, (size_t)index, error);
+    const struct plan_case *item = &job->single.plan->cases[at];
+    long index = journal_case_find(job->single.reader, &item->id);
+    json_t *record = index < 0 ? NULL : journal_case(job->single.reader, (size_t)index, error);
     const char *status = json_text(record, "status", "was not run");
     double *values = NULL;
     *count = 0;
@@ -226,7 +142,7 @@ static double *times_of(struct job *job, size_t at, size_t *count, struct assay_
     if (!job->device && json_is_object(json_object_get(record, "device")))
         job->device = json_incref(json_object_get(record, "device"));
     json_decref(record);
-    json_t *samples = journal_samples(job->reader, (size_t)index, error);
+    json_t *samples = journal_samples(job->single.reader, (size_t)index, error);
     const json_t *series = json_object_get(json_object_get(samples, "series"), "time");
     *count = json_array_size(series);
     values = malloc((*count + 1) * sizeof(*values));
@@ -334,7 +250,7 @@ static void add_time(struct text *out, double seconds)
 
 static void add_head(const struct job *job, struct text *out)
 {
-    plan_case_label(job->plan, &job->plan->cases[2 * PAIRS], false, out);
+    plan_case_label(job->single.plan, &job->single.plan->cases[2 * PAIRS], false, out);
     const char *device = json_text(job->device, "label", json_text(job->device, "name", NULL));
     if (device) {
         text_add(out, " on ");
@@ -416,42 +332,14 @@ static void keep(const struct job *job)
         fprintf(stderr, "assay: note: the figures are not kept: %s\n", error.text);
 }
 
-static void clean(struct job *job)
-{
-    journal_reader_destroy(&job->reader);
-    if (job->path.length)
-        unlink(text_string(&job->path));
-    if (job->directory.length)
-        rmdir(text_string(&job->directory));
-    text_free(&job->directory);
-    text_free(&job->path);
-    json_decref(job->device);
-    json_decref(job->found);
-    plan_destroy(&job->plan);
-    session_close(&job->session);
-}
-
-static bool open_session(struct job *job, struct assay_error *error)
-{
-    struct text shaders = {0};
-    bool good = os_shader_directory(&shaders, error);
-    if (good) {
-        const char *directories[] = {text_string(&shaders), NULL};
-        struct supervisor_params params = {.shader_directories = directories};
-        good = session_open(&job->session, &params, arguments_list_items(&job->choices->plugins),
-                            error);
-    }
-    text_free(&shaders);
-    return good;
-}
-
 static int find_out(const struct noise_choices *choices)
 {
     struct job job = {.choices = choices};
     struct assay_error error = {0};
     struct text out = {0};
-    bool good = open_session(&job, &error) && make_plan(&job, &error) &&
-                choose_device(&job, &error) && measure(&job, &error) &&
+    bool good = single_open(&job.single, &choices->plugins, choices->seed, choices->device,
+                            &error) &&
+                make_plan(&job, &error) && single_run(&job.single, &interrupted, &error) &&
                 conclude_paired(&job, &error) && conclude_unpaired(&job, &error);
     if (good) {
         keep(&job);
@@ -460,7 +348,8 @@ static int find_out(const struct noise_choices *choices)
         else
             print_table(&job, &out);
     }
-    clean(&job);
+    json_decref(job.device);
+    single_close(&job.single);
     if (!good && interrupted) {
         text_free(&out);
         return 128 + interrupted;

@@ -54,6 +54,7 @@ struct plan_experiment {
     int line;           /* of its assay.experiment call */
     struct plan_measure measure;
     const char *pair; /* name of the axis whose cases are sampled in turn, or NULL */
+    bool tune;        /* the choices that its cases leave open are made anew, nothing is sampled */
     bool looks;       /* it has a check: bounds are looked at while its cases are sampled */
     bool is_peaks;    /* the cases by which peaks are measured (experiment/peaks.h) */
     bool needs_peaks; /* of the devices of its cases; of an is_peaks one: the script asked for them

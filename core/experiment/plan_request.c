@@ -100,7 +100,8 @@ json_t *plan_group_request(const struct plan *plan, uint32_t group, bool quick)
     const struct plan_experiment *experiment = &plan->experiments[first->experiment];
     if (plan->groups[group].count == 1) {
         json_t *request = plan_case_request(plan, first, quick);
-        if (json_object_set_new(request, "looks", json_boolean(experiment->looks)) == 0)
+        if (json_object_set_new(request, "looks", json_boolean(experiment->looks)) == 0 &&
+            (!experiment->tune || json_object_set_new(request, "tune", json_true()) == 0))
             return request;
         json_decref(request);
         return NULL;

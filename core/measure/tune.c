@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/options.h"
-#include "base/units.h"
+#include "result/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,16 +300,15 @@ static bool write_record(struct tuner *tuner, const json_t *found, bool cached,
                          struct assay_error *error)
 {
     struct tuned *tuned = tuner->tuned;
-    json_t *record = json_copy((json_t *)(uintptr_t)found); /* shallow */
     int64_t age_s = (int64_t)time(NULL) - json_whole(found, "found_s", 0);
     char what[ASSAY_TUNING_BYTES] = "";
     tuner->request->workload->tuning->key(tuner->request->device, tuner->request->params, what,
                                           sizeof(what));
     what[sizeof(what) - 1] = '\0';
-    json_object_set_new(record, "what", json_clean_string(what));
-    json_object_set_new(record, "choice", json_string(tuned->choice));
-    json_object_set_new(record, "from", json_string(cached ? "cache" : "measured"));
-    json_object_set_new(record, "age_s", json_integer(cached && age_s > 0 ? age_s : 0));
+    json_t *record = json_pack("{s:o, s:s, s:s, s:I}", "what", json_clean_string(what), "choice",
+                               tuned->choice, "from", cached ? "cache" : "measured", "age_s",
+                               (json_int_t)(cached && age_s > 0 ? age_s : 0));
+    json_object_update_missing(record, (json_t *)(uintptr_t)found);
     json_object_del(record, "found_s");
     bool good = record ? json_add_line(&tuned->record, record, false, error) : no_memory(error);
     json_decref(record);
@@ -326,8 +325,12 @@ static bool find(struct tuner *tuner, struct assay_error *error)
 {
     bool tried = tune_try(&tuner->trials, error);
     keep_found(tuner);
-    if (!tried)
+    if (!tried) {
+        text_add(&tuner->tuned->record, "{\"tried\":");
+        record_add_string(&tuner->tuned->record, tuner->trials.culprit->name);
+        text_add_char(&tuner->tuned->record, '}');
         return false;
+    }
     if (tune_fastest(tuner->candidates, tuner->trials.count) == tuner->trials.count)
         return none_right(tuner, error);
     json_t *found = found_json(tuner);

@@ -209,7 +209,8 @@ static bool take_failure(struct tune_trials *trials, struct tune_candidate *cand
     if (!fatal)
         return true;
     *error = *cause;
-    error_prefix(error, "candidate '%s'", candidate->name);
+    error_prefix(error, "the tuner's candidate '%s', which is not tried again", candidate->name);
+    trials->culprit = candidate;
     return false;
 }
 

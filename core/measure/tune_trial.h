@@ -45,7 +45,8 @@ struct tune_trials {
     struct tune_candidate *candidates;
     size_t count;
     int64_t spent_ns;
-    double flops, bytes; /* of a batch of a candidate, by its cost */
+    double flops, bytes;                  /* of a batch of a candidate, by its cost */
+    const struct tune_candidate *culprit; /* after which the device was past use; or NULL */
 };
 
 /* Tries all that are not avoided; fills their verdicts and times. False: the device is past use,

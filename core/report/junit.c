@@ -148,6 +148,9 @@ static void add_output(struct junit *junit, const json_t *record, const char *ex
         text_addf(&body, "id %s\n", json_text(record, "id", ""));
         if (view_device(record))
             text_addf(&body, "device %s\n", view_device(record));
+        const char *choice = json_text(json_object_get(record, "tuning"), "choice", NULL);
+        if (choice)
+            text_addf(&body, "choice %s\n", choice);
         add_figures(&body, record);
     }
     text_add(&body, text_string(&judged->noted));

@@ -73,12 +73,23 @@ static bool add_result(struct table *table, size_t at, const json_t *record, con
     return grid_cell(&table->grid, "result", 0, word, NULL, colours[worst], error);
 }
 
+/* What the tuner chose for the case. */
+static bool add_choice(struct table *table, const json_t *record, struct assay_error *error)
+{
+    struct text choice = {0};
+    text_add_clean(&choice, json_text(json_object_get(record, "tuning"), "choice", ""));
+    bool good = choice.length == 0 ||
+                grid_cell(&table->grid, "choice", 5, text_string(&choice), NULL, GRID_PLAIN, error);
+    text_free(&choice);
+    return good;
+}
+
 static bool add_row(struct table *table, size_t at, const json_t *record, struct assay_error *error)
 {
     const char *status = json_text(record, "status", "error");
     if (!grid_begin_row(&table->grid, error) ||
         !rows_parameters(&table->grid, &table->view, record, error) ||
-        !add_result(table, at, record, status, error))
+        !add_result(table, at, record, status, error) || !add_choice(table, record, error))
         return false;
     if (!table->grid.row)
         return true;

@@ -155,6 +155,32 @@ bool tuning_forget(const json_t *list, struct assay_error *error)
     return good;
 }
 
+struct removal {
+    size_t count;
+    struct assay_error *error;
+    bool failed;
+};
+
+static bool kept_drop(void *user, const char *path)
+{
+    struct removal *removal = user;
+    removal->failed = unlink(path) != 0 && errno != ENOENT;
+    if (removal->failed)
+        error_fail_errno(removal->error, "cannot remove %s", path);
+    else
+        removal->count++;
+    return !removal->failed;
+}
+
+bool tuning_forget_all(size_t *count, struct assay_error *error)
+{
+    struct removal removal = {.error = error};
+    each_file(is_kept, kept_drop, &removal);
+    each_file(is_mark, orphan_take, NULL);
+    *count = removal.count;
+    return !removal.failed;
+}
+
 struct search {
     pid_t worker;
     bool interrupted, found;

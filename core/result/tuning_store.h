@@ -42,6 +42,8 @@ json_t *tuning_list(struct text *damage);
 /* Removes what is kept under the keys of such a list, and marks that belong to nothing. False with
  * the first that stays. */
 bool tuning_forget(const json_t *list, struct assay_error *error);
+/* Removes everything, damaged files too; *count gets of how many keys. */
+bool tuning_forget_all(size_t *count, struct assay_error *error);
 /* The candidate that the worker with this process id, which has ended, was trying. `interrupted`:
  * it is to be tried again. False: none. */
 bool tuning_tried(pid_t worker, bool interrupted, struct text *candidate);

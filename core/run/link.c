@@ -25,6 +25,7 @@ struct link {
     struct text configure; /* the request, as a line */
     json_t *sensors;
     bool configured; /* the running worker knows it */
+    pid_t worker;    /* that was started last */
     struct text log_path;
     int log_fd; /* to read its end; -1: not open */
     off_t log_mark;
@@ -138,6 +139,7 @@ static bool link_start(struct link *link, struct assay_error *error)
         close(log);
     if (!link->process)
         return false;
+    link->worker = os_process_id(link->process);
     link->configured = false;
     link->channel = channel_create(os_process_output(link->process),
                                    os_process_input(link->process), error);
@@ -165,6 +167,11 @@ int link_end(struct link *link, int64_t limit_ns, struct text *how)
     channel_destroy(&link->channel);
     os_process_destroy(&link->process);
     return status;
+}
+
+pid_t link_worker(const struct link *link)
+{
+    return link->worker;
 }
 
 void link_add_log(struct link *link, struct text *out)

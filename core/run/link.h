@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #include <jansson.h>
+#include <sys/types.h>
 
 struct link_params {
     const char *log_path; /* NULL: none */
@@ -44,6 +45,8 @@ enum channel_result link_receive(struct link *link, int64_t limit_ns, const char
  * none.
  */
 int link_end(struct link *link, int64_t limit_ns, struct text *how);
+/* The process id of the worker that was started last; 0: none. */
+pid_t link_worker(const struct link *link);
 /* Adds "; the log ends with: LINES", if anything was logged since the mark. */
 void link_add_log(struct link *link, struct text *out);
 

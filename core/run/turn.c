@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "result/record.h"
+#include "result/tuning_store.h"
 #include "run/worker.h"
 #include "stats/looks.h"
 #include "vulkan/selector.h"
@@ -41,6 +42,7 @@ void turn_free(struct turn *turn)
     text_free(&turn->line);
     text_free(&turn->lines);
     text_free(&turn->reason);
+    text_free(&turn->tried);
     *turn = (struct turn){0};
 }
 
@@ -93,15 +95,22 @@ static bool add_device(const struct turn *turn, size_t index, struct text *out,
 static bool member_fail(struct turn *turn, size_t index, enum assay_status status,
                         struct assay_error *error)
 {
-    struct text device = {0};
+    struct text device = {0}, tuning = {0};
     text_clear(&turn->line);
     bool good = add_device(turn, index, &device, error);
+    if (turn->tried.length) {
+        text_add(&tuning, "{\"tried\":");
+        record_add_string(&tuning, text_string(&turn->tried));
+        text_add_char(&tuning, '}');
+    }
     struct record_case record = {.request = turn->requests[index],
                                  .device = text_string(&device),
                                  .status = record_status(status),
-                                 .reason = text_string(&turn->reason)};
+                                 .reason = text_string(&turn->reason),
+                                 .tuning = text_string(&tuning)};
     good = good && record_add_case(&turn->line, &record, error);
     text_free(&device);
+    text_free(&tuning);
     json_t *tree = good ? json_read(turn->line.data, turn->line.length, "case record", error)
                         : NULL;
     if (!tree)
@@ -121,6 +130,14 @@ static bool turn_fail(struct turn *turn, enum assay_status status, struct assay_
     return true;
 }
 
+/* The worker is gone: what the tuner was trying then is to blame, unless the user is. */
+static void add_tried(struct turn *turn)
+{
+    if (tuning_tried(link_worker(turn->link), turn->stopped, &turn->tried) && !turn->stopped)
+        text_addf(&turn->reason, "; the tuner was trying '%s', which is not tried again",
+                  text_string(&turn->tried));
+}
+
 static bool turn_died(struct turn *turn, struct assay_error *error)
 {
     struct text how = {0};
@@ -131,6 +148,7 @@ static bool turn_died(struct turn *turn, struct assay_error *error)
     else
         text_addf(&turn->reason, "the worker %s", text_string(&how));
     text_free(&how);
+    add_tried(turn);
     link_add_log(turn->link, &turn->reason);
     return turn_fail(turn, overdue ? ASSAY_SCRIPT : ASSAY_CRASH, error);
 }
@@ -148,12 +166,15 @@ static bool turn_expired(struct turn *turn, struct assay_error *error)
 {
     link_end(turn->link, 0, NULL);
     records_drop(turn);
-    if (turn->stopped)
+    if (turn->stopped) {
+        add_tried(turn);
         return true;
+    }
     text_add(&turn->reason, "no result within ");
     number_add(&turn->reason, (double)turn->deadline_ns / 1e9);
     text_addf(&turn->reason, " s (the %s deadline); its worker was killed",
               turn->count > 1 ? "pair group's" : "case's");
+    add_tried(turn);
     link_add_log(turn->link, &turn->reason);
     return turn_fail(turn, ASSAY_TIMEOUT, error);
 }
@@ -361,6 +382,7 @@ bool turn_run(struct turn *turn, uint32_t group, int64_t deadline_ns, struct ass
     if (!turn_begin(turn, group, error) || !turn_send(turn, error))
         return false;
     text_clear(&turn->reason);
+    text_clear(&turn->tried);
     if (!turn_wait(turn, error))
         return false;
     if (ends_worker(turn))

@@ -29,6 +29,7 @@ struct turn {
     unsigned looks;
     json_t *request;
     struct text line, lines, reason;
+    struct text tried; /* the candidate that the tuner was trying when the worker ended; or empty */
 };
 
 /* True with the records of all members, or none when `stopped`. False: no worker takes the request,

@@ -22,7 +22,7 @@ enum fault {
 
 struct params {
     int64_t prepare, upload, compute, download, finish;
-    int64_t bytes, flops, items;
+    int64_t bytes, flops, items, per_item;
     double noise, scale;
     const char *times, *groups;
     int fault;
@@ -95,7 +95,10 @@ static int64_t recorded(struct null *null, const int64_t *stage, int64_t now_ns)
 static int64_t duration(struct null *null, const int64_t *stage, int64_t now_ns)
 {
     die(null->params->fault);
+    const struct params *p = null->params;
     int64_t nominal_ns = null->recording.rows ? recorded(null, stage, now_ns) : *stage;
+    if (stage == &p->compute)
+        nominal_ns += p->items * p->per_item;
     uint64_t bits = random_bits(null->seed, null->durations++);
     double u = (double)(bits >> 11) * 0x1p-52 - 1;
     double factor = null->params->scale * (1 + null->params->noise * u);
@@ -160,6 +163,7 @@ static const struct assay_stage *const stages[] = {
 };
 
 #define HOUR_NS INT64_C(3600000000000)
+#define MINUTE_NS (HOUR_NS / 60)
 #define WHOLE(member, unit_name, most, value, text)                                                \
     &(const struct assay_option)                                                                   \
     {                                                                                              \
@@ -180,7 +184,16 @@ static const struct assay_option *const options[] = {
     WHOLE(finish, "ns", HOUR_NS, "0", "duration of stage finish; 0: no such stage"),
     WHOLE(bytes, "B", INT64_C(1) << 53, "0", "payload of upload and of download"),
     WHOLE(flops, "flop", INT64_C(1) << 53, "0", "flops of compute"),
-    WHOLE(items, "items", INT64_C(1) << 53, "0", "items of upload, compute and download"),
+    &(const struct assay_option){.size = sizeof(struct assay_option),
+                                 .name = "items",
+                                 .kind = ASSAY_OPTION_INTEGER,
+                                 .offset = offsetof(struct params, items),
+                                 .unit = "items",
+                                 .fallback = "0",
+                                 .max = INT64_C(1) << 53,
+                                 .help = "items of upload, compute and download",
+                                 .flags = ASSAY_OPTION_ITEMS},
+    WHOLE(per_item, "ns", MINUTE_NS, "0", "by which compute takes longer for each item"),
     &(const struct assay_option){.size = sizeof(struct assay_option),
                                  .name = "noise",
                                  .kind = ASSAY_OPTION_REAL,
@@ -234,6 +247,9 @@ static unsigned stage_count(const struct params *p)
 static bool null_check(const void *params, struct assay_error *error)
 {
     const struct params *p = params;
+    if (p->per_item > 0 && p->items > HOUR_NS / p->per_item)
+        return assay_fail(error, ASSAY_INVALID,
+                          "per_item: all items together take over an hour; give less of one");
     unsigned count = stage_count(p);
     size_t letters = strspn(p->groups, "abcdefghijklmnopqrstuvwxyz");
     if (count == 0)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that arrive by themselves (open loop) or when their client has its last result (closed
+ * loop), wait in a queue, are put into batches and served: what an engine is fed with, one batch at
+ * a time, and what came of it. Only times; no device.
+ *
+ * It has a time of its own, which stands still between two windows: nothing is in flight there, so
+ * requests that wait find the same machine again, and none arrives meanwhile. A latency counts from
+ * when the request was meant to arrive, however late it was looked at. */
+#ifndef MEASURE_LOAD_H
+#define MEASURE_LOAD_H
+
+#include "base/text.h"
+#include "experiment/schedule.h"
+#include "measure/engine.h"
+#include "result/metric.h"
+
+/* Batches are recorded at sizes 1, 2, 4, ... and batch_max: one goes to the smallest that holds it.
+ * The number of sizes, and one of them. Pure. */
+unsigned load_sizes(int64_t batch_max);
+int64_t load_size(int64_t batch_max, unsigned index);
+
+/* Sums over the requests that ended in a window, in ns. */
+struct load_window {
+    int64_t duration_ns, busy_ns; /* of the device: its batches that ended here */
+    uint64_t arrived, turned_away, ended, in_time, batches;
+    double latency, waiting, batching, service;
+    uint64_t queued; /* at its end */
+};
+
+struct load;
+/* `stages`: of a batch. The schedule is copied. */
+struct load *load_create(const struct schedule *schedule, uint64_t seed, unsigned stages,
+                         struct assay_error *error);
+void load_destroy(struct load **load);
+
+/* A window begins now; its source ends it after this time. */
+struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t window_ns);
+/* It is over. `counts`: not of the warm-up. Times of a batch and its stages (of MEASURE_STAGES_MAX)
+ * in it, on average; 0 where no batch ended. */
+struct load_times {
+    int64_t latency_ns, batch_ns, stage_ns[MEASURE_STAGES_MAX];
+};
+bool load_end(struct load *load, int64_t now_ns, bool counts, struct load_times *times,
+              struct assay_error *error);
+
+/* Of the windows that count. */
+size_t load_window_count(const struct load *load);
+const struct load_window *load_window_at(const struct load *load, size_t index);
+/* Why there is no finite latency, or NULL: more arrives than is served. */
+const char *load_overload(struct load *load);
+/* latency.mean, .waiting, .batching, .service, .p50, .p95, .p99, throughput, goodput, utilisation.
+ * Intervals are those of batch means: over windows, with their effective number. */
+bool load_metrics(struct load *load, double confidence, struct metric_set *set,
+                  struct assay_error *error);
+/* The record's `load`: {"arrived":...,"latency":"log7 ...","windows":[...]}. */
+void load_add_record(struct load *load, struct text *out);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* What is told of a load. */
+#include "measure/load_inside.h"
+
+#include "stats/batch_means.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Overload: of what arrived, more than this share was left behind, beside what a queue swings. */
+#define GROWTH_SHARE 0.05
+#define GROWTH_LEAST 10
+/* Or more than this share was turned away. */
+#define AWAY_SHARE 0.01
+
+static void sum_up(const struct load *load, struct load_window *sum)
+{
+    *sum = (struct load_window){0};
+    for (size_t i = 0; i < load->count; i++) {
+        const struct load_window *window = &load->windows[i];
+        sum->duration_ns += window->duration_ns;
+        sum->busy_ns += window->busy_ns;
+        sum->arrived += window->arrived;
+        sum->turned_away += window->turned_away;
+        sum->ended += window->ended;
+        sum->in_time += window->in_time;
+        sum->batches += window->batches;
+        sum->latency += window->latency;
+        sum->queued = window->queued;
+    }
+}
+
+static double seconds_of(const struct load_window *window)
+{
+    return (double)window->duration_ns / 1e9;
+}
+
+const char *load_overload(struct load *load)
+{
+    struct load_window sum;
+    sum_up(load, &sum);
+    text_clear(&load->overload);
+    if (load->schedule.kind != SCHEDULE_OPEN_LOOP || sum.arrived == 0)
+        return NULL;
+    double arrived = (double)sum.arrived, left = arrived - (double)sum.ended;
+    double least = GROWTH_LEAST + (double)load->schedule.batch_max + GROWTH_SHARE * arrived;
+    bool away = (double)sum.turned_away > AWAY_SHARE * arrived;
+    if (left <= least && !away)
+        return NULL;
+    text_add(&load->overload, "overload: ");
+    quantity_add(&load->overload, arrived / seconds_of(&sum),
+                 (struct dimension){.items = 1, .seconds = -1});
+    text_add(&load->overload, " arrive, ");
+    quantity_add(&load->overload, (double)sum.ended / seconds_of(&sum),
+                 (struct dimension){.items = 1, .seconds = -1});
+    text_addf(&load->overload, " are served; %" PRIu64 " wait at the end", sum.queued);
+    if (sum.turned_away)
+        text_addf(&load->overload, ", %" PRIu64 " were turned away", sum.turned_away);
+    return text_string(&load->overload);
+}
+
+enum figure { LATENCY, WAITING, BATCHING, SERVICE, THROUGHPUT, GOODPUT, UTILISATION, FIGURES };
+static const struct figure_info {
+    const char *name;
+    struct dimension dimension;
+    bool latency; /* over requests; has no value when overloaded */
+} figures[FIGURES] = {
+    [LATENCY] = {"latency.mean", {.seconds = 1}, true},
+    [WAITING] = {"latency.waiting", {.seconds = 1}, true},
+    [BATCHING] = {"latency.batching", {.seconds = 1}, true},
+    [SERVICE] = {"latency.service", {.seconds = 1}, true},
+    [THROUGHPUT] = {"throughput", {.items = 1, .seconds = -1}, false},
+    [GOODPUT] = {"goodput", {.items = 1, .seconds = -1}, false},
+    [UTILISATION] = {"utilisation", {0}, false},
+};
+
+static double figure_of(const struct load_window *window, enum figure figure)
+{
+    switch (figure) {
+    case LATENCY:
+        return window->latency / 1e9;
+    case WAITING:
+        return window->waiting / 1e9;
+    case BATCHING:
+        return window->batching / 1e9;
+    case SERVICE:
+        return window->service / 1e9;
+    case THROUGHPUT:
+        return (double)window->ended;
+    case GOODPUT:
+        return (double)window->in_time;
+    case UTILISATION:
+    case FIGURES:
+        break;
+    }
+    return (double)window->busy_ns / 1e9;
+}
+
+/* The figures' windows: sums, and what they are sums over. */
+static bool batch_figure(const struct load *load, enum figure figure, double confidence,
+                         struct interval *out, double *variance, struct assay_error *error)
+{
+    double *x = malloc((2 * load->count + 1) * sizeof(*x)), *y = x + load->count;
+    bool known;
+    if (!x)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu windows",
+                          load->count);
+    for (size_t i = 0; i < load->count; i++) {
+        x[i] = figure_of(&load->windows[i], figure);
+        y[i] = figures[figure].latency ? (double)load->windows[i].ended
+                                       : seconds_of(&load->windows[i]);
+    }
+    bool good = stats_batch_ratio(x, y, load->count, confidence, out, variance, &known, error);
+    free(x);
+    out->low = out->low > 0 ? out->low : 0;
+    return good;
+}
+
+static bool add_figure(const struct load *load, enum figure figure, double confidence,
+                       const char *absent, struct metric_set *set, struct assay_error *error)
+{
+    struct metric metric = {.name = figures[figure].name,
+                            .dimension = figures[figure].dimension,
+                            .n = load->count,
+                            .absent = figures[figure].latency ? absent : NULL};
+    struct interval interval;
+    if (!metric.absent) {
+        if (!batch_figure(load, figure, confidence, &interval, NULL, error))
+            return false;
+        metric.value = interval.estimate;
+        metric.low = interval.low;
+        metric.high = interval.high;
+    }
+    return metric_set_add(set, &metric, error);
+}
+
+/* How many independent latencies those that were seen are worth: what the variance of their mean
+ * says against that of a single one. At least 1. */
+static bool effective_count(const struct load *load, double *effective, struct assay_error *error)
+{
+    struct interval mean;
+    double variance, count = (double)histogram_count(load->all);
+    if (!batch_figure(load, LATENCY, 0.95, &mean, &variance, error))
+        return false;
+    double seconds = mean.estimate, single = load->all_squares / 1e18 / count - seconds * seconds;
+    *effective = count;
+    if (variance > 0 && single > 0 && single / variance < count)
+        *effective = single / variance;
+    *effective = *effective > 1 ? *effective : 1;
+    return true;
+}
+
+/* Order statistics as of that many, at the same shares of those that there are. */
+static void percentile(const struct load *load, double q, double effective, double confidence,
+                       struct interval *out)
+{
+    size_t count = (size_t)effective, low, high;
+    struct interval bound;
+    stats_quantile_ranks(count, q, confidence, &low, &high); /* too few: the extremes */
+    histogram_quantile(load->all, q, out);
+    histogram_quantile(load->all, (double)low / (double)count, &bound);
+    out->low = low == 0 ? bound.low : bound.estimate;
+    histogram_quantile(load->all, (double)(high + 1) / (double)count, &bound);
+    out->high = bound.high;
+    out->low = out->low < out->estimate ? out->low : out->estimate;
+    out->high = out->high > out->estimate ? out->high : out->estimate;
+}
+
+static bool add_percentiles(const struct load *load, double confidence, const char *absent,
+                            struct metric_set *set, struct assay_error *error)
+{
+    static const struct {
+        const char *name;
+        double q;
+    } rows[] = {{"latency.p50", 0.5}, {"latency.p95", 0.95}, {"latency.p99", 0.99}};
+    double effective = 0;
+    if (!absent && !effective_count(load, &effective, error))
+        return false;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct metric metric = {.name = rows[i].name,
+                                .dimension = {.seconds = 1},
+                                .n = (size_t)histogram_count(load->all),
+                                .absent = absent};
+        struct interval interval;
+        if (!absent) {
+            percentile(load, rows[i].q, effective, confidence, &interval);
+            metric.value = interval.estimate / 1e9;
+            metric.low = interval.low / 1e9;
+            metric.high = interval.high / 1e9;
+        }
+        if (!metric_set_add(set, &metric, error))
+            return false;
+    }
+    return true;
+}
+
+bool load_metrics(struct load *load, double confidence, struct metric_set *set,
+                  struct assay_error *error)
+{
+    const char *absent = load_overload(load);
+    if (!absent && histogram_count(load->all) == 0)
+        absent = "no request ended";
+    if (!add_percentiles(load, confidence, absent, set, error))
+        return false;
+    for (enum figure figure = 0; figure < FIGURES; figure++)
+        if (!add_figure(load, figure, confidence, absent, set, error))
+            return false;
+    return true;
+}
+
+static void add_window(const struct load_window *window, const char *gap, struct text *out)
+{
+    text_addf(out,
+              "%s{\"duration_ns\":%" PRId64 ",\"busy_ns\":%" PRId64 ",\"arrived\":%" PRIu64
+              ",\"turned_away\":%" PRIu64 ",\"ended\":%" PRIu64 ",\"in_time\":%" PRIu64
+              ",\"batches\":%" PRIu64 ",\"queued\":%" PRIu64,
+              gap, window->duration_ns, window->busy_ns, window->arrived, window->turned_away,
+              window->ended, window->in_time, window->batches, window->queued);
+    text_addf(out,
+              ",\"latency_ns\":%.0f,\"waiting_ns\":%.0f,\"batching_ns\":%.0f,\"service_ns\":%.0f}",
+              window->latency, window->waiting, window->batching, window->service);
+}
+
+void load_add_record(struct load *load, struct text *out)
+{
+    const char *overload = load_overload(load);
+    text_add(out, "{\"overload\":");
+    text_add(out, overload ? "true" : "false");
+    text_add(out, ",\"latencies\":\"");
+    histogram_add_text(load->all, out);
+    text_add(out, "\",\"windows\":[");
+    for (size_t i = 0; i < load->count; i++)
+        add_window(&load->windows[i], i ? "," : "", out);
+    text_add(out, "]}");
+}

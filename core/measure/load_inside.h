@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a load share: the queue (load.c) and what is told of it (load_figures.c). */
+#ifndef MEASURE_LOAD_INSIDE_H
+#define MEASURE_LOAD_INSIDE_H
+
+#include "measure/load.h"
+
+#include "stats/histogram.h"
+
+struct load {
+    struct schedule schedule;
+    uint64_t seed;
+    unsigned stages;
+
+    /* Times are the load's own: the clock's less this. */
+    int64_t offset_ns;
+    bool begun;
+    int64_t paused_ns, window_begin_ns, window_end_ns;
+
+    double next_ns;      /* OPEN_LOOP: when the next request arrives ... */
+    uint64_t next_index; /* ... and its number */
+    int64_t *queue;      /* a ring: when those that wait were meant to arrive */
+    size_t room, first, queued;
+    int64_t *served; /* the same of those in the batch that is served */
+    size_t serving;
+    int64_t issued_ns, free_ns; /* that batch; when the one before it ended */
+
+    struct load_window now;
+    double stage_ns[MEASURE_STAGES_MAX], batch_ns; /* sums of its batches */
+    double squares;                                /* of its latencies */
+    struct histogram *latencies;                   /* of this window, and ... */
+
+    struct load_window *windows; /* ... of those that count */
+    size_t count, capacity;
+    struct histogram *all;
+    double all_squares;
+    struct text overload;
+};
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests that wait for a device with known service times, on the simulated clock: against theory
+ * where arrivals are random, else against figures worked out by hand. */
+#include "../workload_fixture.h"
+#include "base/json.h"
+#include "measure/load.h"
+#include "vulkan/slot.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SIZES_MAX 4
+#define MS INT64_C(1000000)
+#define X95 2.05064
+#define X99 3.33626
+
+struct fixture {
+    struct workload_fixture null;
+    struct clock_simulated clock;
+    struct assay_slot *slots[SIZES_MAX];
+    void *selves[SIZES_MAX];
+    struct serial serials[SIZES_MAX];
+    struct serial *recordings[SIZES_MAX];
+    unsigned sizes;
+    void *params; /* of the largest */
+    struct engine *engine;
+    struct load *load;
+    struct metric_set *set;
+    json_t *metrics;
+    struct assay_error error;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+    fixture = (struct fixture){0};
+    assert_true(workload_open(&fixture.null, "null", &fixture.error));
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    engine_destroy(&f->engine);
+    load_destroy(&f->load);
+    for (unsigned i = 0; i < f->sizes; i++) {
+        serial_finish(&f->serials[i]);
+        f->null.workload->destroy(&f->selves[i]);
+        slot_destroy(&f->slots[i]);
+    }
+    metric_set_destroy(&f->set);
+    json_decref(f->metrics);
+    workload_close(&f->null);
+    return 0;
+}
+
+/* A recording for batches of this many requests; compute takes 1 ms, and `per_item` more for each.
+ */
+static void add_size(struct fixture *f, int64_t items, const char *per_item)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%d", (int)items);
+    const char *const settings[] = {"compute", "1 ms", "items", text, "per_item", per_item, NULL};
+    void *params = workload_params(&f->null, settings, &f->error);
+    struct slot_params slot = {.case_seed = 1, .index = f->sizes};
+    f->params = params;
+    unsigned i = f->sizes++;
+    assert_non_null(params);
+    f->slots[i] = slot_create(&slot, &f->error);
+    f->selves[i] = f->null.workload->create(f->slots[i], params, &f->error);
+    struct serial_params serial = {.workload = f->null.workload,
+                                   .params = params,
+                                   .slot = f->slots[i],
+                                   .self = f->selves[i],
+                                   .clock = &f->clock.clock};
+    f->recordings[i] = &f->serials[i];
+    assert_true(serial_prepare(&f->serials[i], &serial, &f->error));
+}
+
+static void open_load(struct fixture *f, const struct schedule *schedule, const char *per_item)
+{
+    struct engine_layout layout;
+    clock_simulated_init(&f->clock);
+    for (unsigned i = 0; i < load_sizes(schedule->batch_max); i++)
+        add_size(f, load_size(schedule->batch_max, i), per_item);
+    engine_layout_make(&f->serials[0], f->params, &layout);
+    struct engine_params params = {.clock = &f->clock.clock,
+                                   .layout = &layout,
+                                   .slots = f->recordings,
+                                   .depth = 1,
+                                   .variants = f->sizes};
+    f->engine = engine_create(&params, &f->error);
+    f->load = load_create(schedule, 7, layout.stages, &f->error);
+    assert_non_null(f->engine);
+    assert_non_null(f->load);
+}
+
+/* Between two windows the clock goes on, and nothing of it is seen. */
+static void run_window(struct fixture *f, int64_t window_ns, bool counts)
+{
+    struct load_times times;
+    struct engine_source source = load_begin(f->load, clock_now(&f->clock.clock), window_ns);
+    if (!engine_run(f->engine, &source, NULL, &f->error))
+        fail_msg("%s", f->error.text);
+    assert_true(load_end(f->load, clock_now(&f->clock.clock), counts, &times, &f->error));
+    f->clock.time_ns += 12345678901;
+}
+
+static void finish(struct fixture *f)
+{
+    struct text text = {0};
+    f->set = metric_set_create();
+    assert_true(load_metrics(f->load, 0.95, f->set, &f->error));
+    metric_set_add_json(f->set, &text);
+    f->metrics = json_read(text.data, text.length, "metrics", &f->error);
+    assert_non_null(f->metrics);
+    text_free(&text);
+}
+
+static void run(struct fixture *f, const struct schedule *schedule, const char *per_item,
+                int64_t window_ns)
+{
+    open_load(f, schedule, per_item);
+    run_window(f, window_ns, false);
+    for (unsigned i = 0; i < 40; i++)
+        run_window(f, window_ns, true);
+    finish(f);
+}
+
+static struct metric metric_of(const struct fixture *f, const char *name)
+{
+    struct metric metric;
+    metric_from_json(f->metrics, name, &metric);
+    return metric;
+}
+
+/* Within the share of it. */
+static void assert_near(const struct fixture *f, const char *name, double wanted, double share)
+{
+    struct metric metric = metric_of(f, name);
+    if (metric.absent || !(fabs(metric.value - wanted) <= share * wanted + 1e-12))
+        fail_msg("%s: %.9g (%s), wanted %.9g", name, metric.value,
+                 metric.absent ? metric.absent : "", wanted);
+    assert_true(metric.low <= metric.value && metric.value <= metric.high);
+}
+
+static struct schedule open_loop(double rate, enum schedule_arrivals arrivals)
+{
+    struct schedule schedule = schedule_default(SCHEDULE_OPEN_LOOP);
+    schedule.rate = rate;
+    schedule.arrivals = arrivals;
+    return schedule;
+}
+
+static void sizes_are_powers_of_two_and_the_last(void **state)
+{
+    (void)state;
+    assert_int_equal(load_sizes(1), 1);
+    assert_int_equal(load_sizes(2), 2);
+    assert_int_equal(load_sizes(6), 4);
+    assert_int_equal(load_size(6, 2), 4);
+    assert_int_equal(load_size(6, 3), 6);
+    assert_int_equal(load_sizes(16), 5);
+}
+
+/* M/D/1: the mean wait is u S / (2 (1 - u)) at the utilisation u and the service time S (Pollaczek
+ * and Khinchine). */
+static void mean_waits_are_those_of_theory(void **state)
+{
+    struct fixture *f = *state;
+    static const double utilisations[] = {0.5, 0.8};
+    for (size_t i = 0; i < 2; i++) {
+        double u = utilisations[i], wait = u * 1e-3 / (2 * (1 - u));
+        struct schedule schedule = open_loop(1000 * u, SCHEDULE_ARRIVALS_POISSON);
+        run(f, &schedule, "0", 25000 * MS);
+        assert_null(load_overload(f->load));
+        assert_near(f, "latency.waiting", wait, 0.05);
+        assert_near(f, "latency.mean", wait + 1e-3, 0.05);
+        assert_near(f, "latency.service", 1e-3, 0);
+        assert_near(f, "utilisation", u, 0.02);
+        assert_near(f, "throughput", 1000 * u, 0.02);
+        assert_near(f, "goodput", 1000 * u, 0.02);
+        /* The interval holds the truth, and says something. */
+        struct metric metric = metric_of(f, "latency.waiting");
+        assert_true(metric.low <= wait && wait <= metric.high);
+        assert_true(metric.high - metric.low < 0.2 * wait);
+        tear_down(state);
+        set_up(state);
+    }
+}
+
+/* P(wait <= x S) of M/D/1 is (1 - u) sum over k = 0 ... floor(x) of (u (k - x))^k / k! e^(u (x -
+ * k)) (Erlang): at u = 0.5 half of all wait for nothing, and 0.95 is reached at x = X95, 0.99 at
+ * X99. */
+static void percentiles_are_those_of_theory(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(500, SCHEDULE_ARRIVALS_POISSON);
+    run(f, &schedule, "0", 25000 * MS);
+    assert_near(f, "latency.p50", 1e-3, 0.01);
+    assert_near(f, "latency.p95", 1e-3 * (1 + X95), 0.02);
+    assert_near(f, "latency.p99", 1e-3 * (1 + X99), 0.03);
+}
+
+static void overload_has_no_finite_latency(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(1200, SCHEDULE_ARRIVALS_POISSON);
+    run(f, &schedule, "0", 100 * MS);
+    struct metric p95 = metric_of(f, "latency.p95");
+    assert_non_null(p95.absent);
+    assert_memory_equal(p95.absent, "overload: ", 10);
+    assert_non_null(strstr(p95.absent, " are served; "));
+    assert_non_null(metric_of(f, "latency.mean").absent);
+    assert_near(f, "throughput", 1000, 0.001);
+    assert_near(f, "utilisation", 1, 0.001);
+    assert_non_null(load_overload(f->load));
+}
+
+static void a_full_queue_turns_away(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(2000, SCHEDULE_ARRIVALS_EVEN);
+    schedule.queue_max = 5;
+    run(f, &schedule, "0", 100 * MS);
+    const char *overload = load_overload(f->load);
+    assert_non_null(overload);
+    assert_non_null(strstr(overload, "were turned away"));
+    const struct load_window *window = load_window_at(f->load, 10);
+    assert_int_equal(window->arrived, 200);
+    assert_int_equal(window->turned_away, 100);
+    assert_int_equal(window->ended, 100);
+}
+
+/* One each 2 ms, each served in 1 ms. */
+static void even_arrivals_do_not_wait(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(500, SCHEDULE_ARRIVALS_EVEN);
+    run(f, &schedule, "0", 100 * MS);
+    assert_near(f, "latency.waiting", 0, 0);
+    assert_near(f, "latency.mean", 1e-3, 0);
+    assert_near(f, "latency.p99", 1e-3, 0.01);
+    assert_near(f, "utilisation", 0.5, 0.01);
+    assert_int_equal(load_window_count(f->load), 40);
+}
+
+/* One each ms, batches of four at 1.4 ms. A batch begins when its last one arrives. Of the next
+ * four the first waits 0.4 ms until the device is free and 2.6 ms for the others, which wait 2, 1
+ * and 0 ms. */
+static void batches_wait_for_the_last_one(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(1000, SCHEDULE_ARRIVALS_EVEN);
+    schedule.batch_max = 4;
+    schedule.wait_max_ns = 10 * MS;
+    run(f, &schedule, "100 us", 100 * MS);
+    assert_near(f, "latency.waiting", 0.1e-3, 1e-9);
+    assert_near(f, "latency.batching", 1.4e-3, 1e-9);
+    assert_near(f, "latency.service", 1.4e-3, 1e-9);
+    assert_near(f, "latency.mean", 2.9e-3, 1e-9);
+    assert_near(f, "throughput", 1000, 0.02);
+    assert_near(f, "utilisation", 0.35, 0.02);
+}
+
+/* The same, but none waits for over 1 ms: batches of two, at 1.2 ms, the first after 1 ms. The
+ * device is free when it arrives. */
+static void none_waits_for_longer_than_it_may(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(1000, SCHEDULE_ARRIVALS_EVEN);
+    schedule.batch_max = 4;
+    schedule.wait_max_ns = MS;
+    run(f, &schedule, "100 us", 100 * MS);
+    const struct load_window *window = load_window_at(f->load, 10);
+    assert_true(window->ended == 2 * window->batches);
+    /* The first of a batch arrives 0.2 ms before the one before it ends, and waits for it. */
+    assert_near(f, "latency.waiting", 0.1e-3, 1e-9);
+    assert_near(f, "latency.batching", 0.4e-3, 1e-9);
+    assert_near(f, "latency.service", 1.2e-3, 1e-9);
+}
+
+/* Three clients, one batch of 1 ms at a time: each waits for the other two. */
+static void clients_wait_for_each_other(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = schedule_default(SCHEDULE_CLOSED_LOOP);
+    schedule.clients = 3;
+    schedule.deadline_ns = 3 * MS;
+    run(f, &schedule, "0", 100 * MS);
+    assert_near(f, "latency.mean", 3e-3, 1e-9);
+    assert_near(f, "latency.waiting", 2e-3, 1e-9);
+    assert_near(f, "throughput", 1000, 1e-9);
+    assert_near(f, "goodput", 1000, 1e-9);
+    assert_near(f, "utilisation", 1, 1e-9);
+    assert_null(load_overload(f->load));
+    tear_down(state);
+    set_up(state);
+    schedule.deadline_ns = 3 * MS - 1;
+    run(f, &schedule, "0", 100 * MS);
+    assert_near(f, "goodput", 0, 0);
+    assert_near(f, "throughput", 1000, 1e-9);
+}
+
+#define LOAD_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_powers_of_two_and_the_last),
+        LOAD_TEST(mean_waits_are_those_of_theory),
+        LOAD_TEST(percentiles_are_those_of_theory),
+        LOAD_TEST(overload_has_no_finite_latency),
+        LOAD_TEST(a_full_queue_turns_away),
+        LOAD_TEST(even_arrivals_do_not_wait),
+        LOAD_TEST(batches_wait_for_the_last_one),
+        LOAD_TEST(none_waits_for_longer_than_it_may),
+        LOAD_TEST(clients_wait_for_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -39,37 +39,7 @@ layout(push_constant) uniform push_block {
     uint accumulate;
 } push;
 
-#if defined(OPERAND_FP16)
-#define PER_WORD 2
-float unpacked(uint word, uint place)
-{
-    return unpackHalf2x16(word >> (16 * place)).x;
-}
-#elif defined(OPERAND_BF16)
-#define PER_WORD 2
-float unpacked(uint word, uint place)
-{
-    return uintBitsToFloat(word >> (16 * place) << 16);
-}
-#elif defined(OPERAND_INT8)
-#define PER_WORD 4
-int unpacked(uint word, uint place)
-{
-    return bitfieldExtract(int(word), int(8 * place), 8);
-}
-#elif defined(OPERAND_FP8)
-#define PER_WORD 4
-// E4M3: exponent and fraction at their place in a float, which has 120 more of exponent. Denormal ones are
-// made of their fraction: no denormal float comes between, which a device may flush.
-float unpacked(uint word, uint place)
-{
-    uint bits = word >> (8 * place) & 0xffu, magnitude = bits & 0x7fu;
-    float value = magnitude < 8 ? float(magnitude) * 0.001953125
-                                : uintBitsToFloat((magnitude << 20) + (120u << 23));
-    value = magnitude == 0x7fu ? uintBitsToFloat(0x7fc00000u) : value;
-    return bits >= 0x80u ? -value : value;
-}
-#endif
+#include "gemm_numbers.glsl"
 
 #ifdef PER_WORD
 #define A_ELEMENT(i) unpacked(a.elements[(i) / PER_WORD], (i) % PER_WORD)

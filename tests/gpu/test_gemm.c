@@ -11,13 +11,15 @@
 static const char *const precisions[] = {"fp64", "fp32", "fp16", "fp16_acc16",
                                          "bf16", "int8", "fp8"};
 enum { PRECISIONS = sizeof(precisions) / sizeof(precisions[0]) };
-static const char *const variants[] = {"plain"};
+static const char *const variants[] = {"plain", "subgroup"};
 enum { VARIANTS = sizeof(variants) / sizeof(variants[0]) };
 
 /* What the variant can do where the device has what the precision needs. */
-static bool expected(const char *precision)
+static bool expected(const char *variant, const char *precision)
 {
     const char *why_not;
+    if (strcmp(variant, "subgroup") == 0 && strcmp(precision, "fp16_acc16") == 0)
+        return false;
     if (strcmp(precision, "fp64") == 0)
         return assay_device_has(builtin.device, ASSAY_FEATURE_FP64, &why_not);
     if (strcmp(precision, "fp16_acc16") == 0)
@@ -63,12 +65,27 @@ static void every_variant(void **state)
         for (size_t p = 0; p < PRECISIONS; p++)
             for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) + 3; i++) {
                 const size_t size = i < 6 ? i : 3, layout = (i + 3) % 4;
-                RIGHT(expected(precisions[p]), "variant", variants[v], "precision", precisions[p],
-                      "m", sizes[size].m, "n", sizes[size].n, "k", sizes[size].k, "batch",
-                      sizes[size].batch, "transpose_a", layout & 1 ? "true" : "false",
+                RIGHT(expected(variants[v], precisions[p]), "variant", variants[v], "precision",
+                      precisions[p], "m", sizes[size].m, "n", sizes[size].n, "k", sizes[size].k,
+                      "batch", sizes[size].batch, "transpose_a", layout & 1 ? "true" : "false",
                       "transpose_b", layout & 2 ? "true" : "false", "resident",
                       i % 2 ? "true" : "false");
             }
+}
+
+/* What packing distinguishes: operands that can be read by 16 bytes and whose rows are shared by
+ * panels, in each layout; tiles of other shapes; a sum over k in several pieces. */
+static void packs_every_way(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PRECISIONS; p++)
+        for (size_t layout = 0; layout < 4 && expected("subgroup", precisions[p]); layout++)
+            RIGHT(true, "variant", "subgroup", "precision", precisions[p], "m", "80", "n", "112",
+                  "k", "48", "batch", "2", "tile", layout % 2 ? "32x32" : "16x32", "transpose_a",
+                  layout & 1 ? "true" : "false", "transpose_b", layout & 2 ? "true" : "false");
+    RIGHT(true, "variant", "subgroup", "precision", "int8", "m", "33", "n", "40", "k", "2080");
+    RIGHT(true, "variant", "subgroup", "precision", "int8", "m", "33", "n", "7", "k", "1025",
+          "transpose_b", "true");
 }
 
 /* One kernel with its last statement changed, put in the way of the real one. */
@@ -108,7 +125,7 @@ static void finds_a_wrong_element(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PRECISIONS; i++)
-        if (expected(precisions[i]))
+        if (expected("plain", precisions[i]))
             plant(precisions[i], "16");
     plant("fp32", "260"); /* too large to be checked whole */
 }
@@ -117,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant),
+        cmocka_unit_test(packs_every_way),
         cmocka_unit_test(finds_a_wrong_element),
     };
     return builtin_run("gemm", tests, builtin_set_up);

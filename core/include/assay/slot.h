@@ -20,6 +20,19 @@ ASSAY_API const char *assay_slot_file(struct assay_slot *slot, const char *name,
  * stop. The same text counts once. Those that come after the last report() are lost. */
 ASSAY_API void assay_slot_note(struct assay_slot *slot, const char *text);
 
+struct assay_command;
+
+/* Records what is to be timed. Required; fails as a stage's record() does, with ASSAY_INVALID,
+ * ASSAY_UNSUPPORTED or ASSAY_OUT_OF_MEMORY. One thread, that of create(). */
+typedef bool assay_slot_record(void *self, struct assay_command *command,
+                               struct assay_error *error);
+/* For create(), to fit work to a time: records it for the compute queue, runs it a few times and
+ * waits. Into `*time_ns` goes the median in ns, on the device's clock where there is one. False
+ * with what `record` failed with, or what became of the device: ASSAY_OUT_OF_MEMORY, ASSAY_TIMEOUT,
+ * ASSAY_DEVICE_LOST. */
+ASSAY_API bool assay_slot_time(struct assay_slot *slot, assay_slot_record *record, void *self,
+                               int64_t *time_ns, struct assay_error *error);
+
 ASSAY_END_DECLARATIONS
 
 #endif

@@ -69,7 +69,7 @@ struct assay_stage {
      * buffer are known without. */
     bool in_place;
     const char *note; /* Optional: how it is measured, where that is special; for the record */
-    /* HOST, MODEL: Optional. In a pipeline of batches, stages that give the same number from 1 on
+    /* Optional: HOST, MODEL. In a pipeline of batches, stages that give the same number from 1 on
      * share a thread (or what a model's stages run on): one of them works at a time. 0, and
      * without it: all such host stages share one thread, and a model's stage shares nothing. */
     unsigned (*group)(const struct assay_stage *stage, const void *params);

@@ -7,7 +7,8 @@
 //   push        rounds: turns of the loop; factor: a step is value * factor + factor
 //   constants   WORKGROUP: local size in x
 //   defines     NUMBER: type of a component; WIDTH: components of a vector; VECTOR: its type (NUMBER when
-//               WIDTH is 1); VECTORS; STEPS; STORED: float or int, the type of the results and of the
+//               WIDTH is 1); VECTORS; STEPS; UNROLLED: steps that are
+//               written out, a divisor of STEPS; STORED: float or int, the type of the results and of the
 //               push constants; FOLDED: as VECTOR, of a type that holds what is carried and of which a
 //               register holds a whole subgroup's; MIX: - or, for whole numbers, which a compiler may add up
 //               in any order, ^
@@ -46,7 +47,10 @@ void main()
         [[unroll]] for (int v = 0; v < VECTORS; v++)
             value[v] = first + VECTOR(NUMBER(v));
         // A driver that does not fuse the two keeps this order, in which both have the most time to end.
-        [[unroll]] for (int s = 0; s < STEPS; s++) {
+#if UNROLLED < STEPS
+        for (int block = 0; block < STEPS / UNROLLED; block++)
+#endif
+        [[unroll]] for (int s = 0; s < UNROLLED; s++) {
             [[unroll]] for (int v = 0; v < VECTORS; v++)
                 value[v] = value[v] * factor;
             [[unroll]] for (int v = 0; v < VECTORS; v++)

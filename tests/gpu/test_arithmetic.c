@@ -95,6 +95,12 @@ static void refuses(void **state)
     assert_null(workload_params(&builtin.workload, rounds, &error));
     assert_string_equal(error.text,
                         "rounds: fp16 takes at most 16, so that all its values are exact");
+    error = (struct assay_error){0};
+    const char *const turns[] = {"number", "int8", "rounds", "8192", NULL};
+    assert_null(workload_params(&builtin.workload, turns, &error));
+    assert_string_equal(
+        error.text,
+        "rounds: int8 takes at most 8191, so that its loops have at most 65535 turns in all");
 }
 
 /* The kernel with one step fewer, put in the way of the real one. */
@@ -109,10 +115,10 @@ static void finds_a_missing_step(void **state)
     assert_non_null(mkdtemp(directory));
     os_path_join(&path, getenv("ASSAY_SHADER_DIR"), "arithmetic_chains.comp");
     fixture_assert_ok(os_file_read(text_string(&path), 1 << 20, &source, &error), &error);
-    const char *at = strstr(text_string(&source), "s < STEPS");
+    const char *at = strstr(text_string(&source), "s < UNROLLED");
     assert_non_null(at);
     text_add_bytes(&changed, source.data, (size_t)(at - source.data));
-    text_addf(&changed, "s < STEPS - 1%s", at + strlen("s < STEPS"));
+    text_addf(&changed, "s < UNROLLED - 1%s", at + strlen("s < UNROLLED"));
     text_clear(&path);
     os_path_join(&path, directory, "arithmetic_chains.comp");
     fixture_assert_ok(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What the scripts of ci/ share; sourced, with `top` set to the root of the checkout.
+# Those with variables of their own run in a subshell, or they would change their caller's.
 # shellcheck shell=sh
 
 # build_option DIR NAME: the value of a Meson option in a configured build directory.
@@ -9,7 +10,7 @@ build_option() {
 }
 
 # build_configure DIR OPTION...: sets the build directory up, or changes what differs in one that is there.
-build_configure() {
+build_configure() (
     directory=$1
     shift
     if [ ! -e "$directory/build.ninja" ]; then
@@ -30,10 +31,10 @@ build_configure() {
             return
         fi
     done
-}
+)
 
 # build_compile DIR [TARGET...]: quiet unless it fails.
-build_compile() {
+build_compile() (
     directory=$1
     shift
     ninja -C "$directory" "$@" >"$directory/compile.log" 2>&1 || {
@@ -41,7 +42,7 @@ build_compile() {
         echo "the build failed; the whole output is in $directory/compile.log" >&2
         return 2
     }
-}
+)
 
 # The driver file of lavapipe, or nothing.
 lavapipe_driver() {

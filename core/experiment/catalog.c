@@ -20,14 +20,11 @@ struct catalog {
 };
 
 const char *const catalog_reserved_names[] = {
-    "p",          "status",       "reason",        "device",
-    "time",       "submit_time",  "latency",       "device_time",
-    "period",     "serial_time",  "host_cpu_time", "verification",
-    "sensors",    "ideal_period", "efficiency",    "extra_memory",
-    "bottleneck", "floor",        "what_if",       "one",
-    "where",      "each",         "groups",        "workload",
-    "schedule",   "replica",      "experiment",    "id",
-    NULL};
+    "p",        "status",       "reason",     "device",       "time",          "submit_time",
+    "latency",  "device_time",  "period",     "serial_time",  "host_cpu_time", "verification",
+    "sensors",  "ideal_period", "efficiency", "extra_memory", "bottleneck",    "floor",
+    "what_if",  "one",          "where",      "each",         "groups",        "workload",
+    "schedule", "replica",      "experiment", "id",           "choice",        NULL};
 
 static bool stages_read(struct catalog *catalog, struct catalog_workload *workload,
                         struct assay_error *error)

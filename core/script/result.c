@@ -37,7 +37,7 @@ const char *const stage_members[] = {"time",        "rate",        "flop_rate", 
 const size_t stage_member_count = 7;
 static const char *const whole_members[] = {
     "p",        "status",       "reason",     "device",  "workload", "replica",
-    "schedule", "verification", "bottleneck", "sensors", "what_if",
+    "schedule", "verification", "bottleneck", "sensors", "what_if",  "choice",
 };
 #define WHOLE_MEMBERS (sizeof(whole_members) / sizeof(whole_members[0]))
 
@@ -306,6 +306,14 @@ static void push_text(lua_State *L, const json_t *object, const char *key)
     lua_pushstring(L, json_text(object, key, NULL));
 }
 
+/* What the tuner chose, or nil. */
+static void push_choice(lua_State *L, const struct plan_case *item)
+{
+    const char *reason;
+    struct lazy *record = result_record(L, item, &reason);
+    push_text(L, record ? lazy_member(record, "tuning") : NULL, "choice");
+}
+
 static const char *record_text(struct lazy *record, const char *name, const char *fallback)
 {
     return record ? lazy_text(record, name, fallback) : fallback;
@@ -337,6 +345,8 @@ static bool whole_member(lua_State *L, const struct result *result, const char *
         push_view(L, result, VIEW_SENSORS, NULL);
     else if (strcmp(name, "what_if") == 0)
         lua_pushcfunction(L, result_what_if);
+    else if (strcmp(name, "choice") == 0)
+        push_choice(L, item);
     else if (strcmp(name, "workload") == 0)
         lua_pushstring(L, item->workload->name);
     else if (strcmp(name, "replica") == 0)

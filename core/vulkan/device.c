@@ -215,6 +215,7 @@ static void narrow(struct assay_limits *all, const struct assay_limits *one)
     all->subgroup_size = (uint32_t)least(all->subgroup_size, one->subgroup_size);
     if (one->texel_alignment_bytes > all->texel_alignment_bytes)
         all->texel_alignment_bytes = one->texel_alignment_bytes;
+    all->on_cpu = all->on_cpu || one->on_cpu;
 }
 
 static bool add_members(struct assay_device *device, const struct vulkan_device_params *params,

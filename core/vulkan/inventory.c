@@ -26,6 +26,7 @@ void vulkan_physical_limits(const struct vulkan_physical *physical, struct assay
         .texel_alignment_bytes = l->minTexelBufferOffsetAlignment,
         .max_push_bytes = l->maxPushConstantsSize,
         .subgroup_size = physical->subgroup.subgroupSize,
+        .on_cpu = physical->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU,
     };
     if (physical->max_buffer_bytes && physical->max_buffer_bytes < limits->max_allocation_bytes)
         limits->max_allocation_bytes = physical->max_buffer_bytes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* C = A B: matrices in every precision, by kernels of several kinds, every result verified. */
+#include "tuning.h"
 #include "variant.h"
 #include "verify.h"
 
@@ -21,7 +22,11 @@ static bool gemm_check(const void *params, struct assay_error *error)
     const struct gemm_params *p = params;
     const struct gemm_variant *variant = gemm_variant_at(p->variant);
     struct gemm_problem problem;
-    if (!gemm_shape_find(variant, p->tile)) {
+    if (!variant && strcmp(p->tile, "auto") != 0)
+        return assay_fail(error, ASSAY_INVALID,
+                          "tile: '%s' belongs to a variant, and variant is auto; set both or none",
+                          p->tile);
+    if (variant && !gemm_shape_find(variant, p->tile)) {
         char shapes[200] = "";
         size_t length = 0;
         for (size_t i = 0; variant->shapes[i] && length < sizeof(shapes) - 1; i++)
@@ -45,7 +50,8 @@ static bool gemm_supported(const struct assay_device *device, const void *params
                           values_names[p->values]);
     return gemm_problem_make(p, &problem, why_not) &&
            gemm_precision_supported(device, &problem, why_not) &&
-           variant->supported(device, &problem, gemm_shape_find(variant, p->tile), why_not);
+           (!variant ||
+            variant->supported(device, &problem, gemm_shape_find(variant, p->tile), why_not));
 }
 
 /* --- A slot --- */
@@ -146,6 +152,12 @@ static void gemm_destroy(void **self)
 static void *gemm_create(struct assay_slot *assay_slot, const void *params,
                          struct assay_error *error)
 {
+    const struct gemm_variant *variant = gemm_variant_at(
+        ((const struct gemm_params *)params)->variant);
+    if (!variant) {
+        assay_fail(error, ASSAY_INTERNAL, "variant auto was not replaced by one");
+        return NULL;
+    }
     struct gemm_slot *slot = calloc(1, sizeof(*slot));
     void *self = slot;
     if (!slot) {
@@ -154,7 +166,7 @@ static void *gemm_create(struct assay_slot *assay_slot, const void *params,
     }
     slot->slot = assay_slot;
     slot->params = params;
-    slot->variant = gemm_variant_at(slot->params->variant);
+    slot->variant = variant;
     slot->shape = gemm_shape_find(slot->variant, slot->params->tile);
     if (!gemm_problem_make(params, &slot->problem, error) || !make_operand(slot, 0, error) ||
         !make_operand(slot, 1, error))
@@ -237,7 +249,7 @@ static void compute_cost(const struct assay_stage *stage, const void *params,
     out->read_bytes = p.a.bytes + p.b.bytes;
     out->written_bytes = p.c.bytes;
     out->flops = p.flops;
-    out->flop_kind = variant->flop_kind ? variant->flop_kind(&p) : gemm_sum_kind(&p);
+    out->flop_kind = variant && variant->flop_kind ? variant->flop_kind(&p) : gemm_sum_kind(&p);
 }
 
 static void download_cost(const struct assay_stage *stage, const void *params,
@@ -353,10 +365,13 @@ static const struct assay_option precision_option = {
            "of A and B; sums and C: fp32, but fp64 of fp64, fp16 of fp16_acc16, int32 of int8"),
     .choices = gemm_precision_names};
 static const struct assay_option variant_option = {
-    OPTION(variant, ASSAY_OPTION_CHOICE, "plain", "kind of kernel"), .choices = gemm_variant_names};
+    OPTION(variant, ASSAY_OPTION_CHOICE, "auto",
+           "kind of kernel; auto: the fastest, found by measurement ('assay tune')"),
+    .choices = gemm_variant_names};
 static const struct assay_option tile_option = {
     OPTION(tile, ASSAY_OPTION_TEXT, "auto",
-           "part of C that a group makes, ROWSxCOLUMNS; auto: the variant's first")};
+           "part of C that a group makes, ROWSxCOLUMNS; auto: the variant's first, with variant "
+           "auto the fastest")};
 static const struct assay_option transpose_a_option = {
     OPTION(transpose_a, ASSAY_OPTION_BOOLEAN, "false", "A is stored as its transpose")};
 static const struct assay_option transpose_b_option = {
@@ -387,6 +402,7 @@ static const struct assay_workload workload = {
     .create = gemm_create,
     .verify = gemm_verify_hook,
     .destroy = gemm_destroy,
+    .tuning = &gemm_tuning,
 };
 
 static const struct assay_workload *const workloads[] = {&workload, NULL};

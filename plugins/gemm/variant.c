@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const struct gemm_variant *const variants[] = {&gemm_plain, &gemm_subgroup};
-const char *const gemm_variant_names[] = {"plain", "subgroup", NULL};
+static const struct gemm_variant *const variants[] = {NULL, &gemm_plain, &gemm_subgroup};
+const char *const gemm_variant_names[] = {"auto", "plain", "subgroup", NULL};
 
 const struct gemm_variant *gemm_variant_at(int choice)
 {

@@ -39,7 +39,8 @@ struct gemm_variant {
 };
 extern const struct gemm_variant gemm_plain, gemm_subgroup;
 
-/* The values of the option `variant`, NULL-terminated, and what each stands for. */
+/* The values of the option `variant`, NULL-terminated, and what each stands for; NULL: auto, which
+ * the tuner replaces (tuning.h). */
 extern const char *const gemm_variant_names[];
 const struct gemm_variant *gemm_variant_at(int choice);
 

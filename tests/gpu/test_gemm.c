@@ -96,7 +96,8 @@ static void plant(const char *precision, const char *size)
     struct text path = {0}, source = {0}, changed = {0};
     struct assay_error error = {0};
     struct measure_result result;
-    const char *const settings[] = {"precision", precision, "size", size, "resident", "true", NULL};
+    const char *const settings[] = {"variant", "plain",    "precision", precision, "size",
+                                    size,      "resident", "true",      NULL};
     assert_non_null(mkdtemp(directory));
     os_path_join(&path, getenv("ASSAY_SHADER_DIR"), "gemm_plain.comp");
     fixture_assert_ok(os_file_read(text_string(&path), 1 << 20, &source, &error), &error);

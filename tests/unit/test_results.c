@@ -306,8 +306,8 @@ static void mistakes_in_checks(void **state)
         fixture, "expect(r.cpy.rate):at_least(1)",
         "t.lua:4: a result of 'copy' has no member 'cpy'; did you mean 'copy'? It has "
         "copy, time, submit_time, device_time, host_cpu_time, floor, checks, p, status, "
-        "reason, device, workload, replica, schedule, verification, bottleneck, sensors "
-        "and what_if");
+        "reason, device, workload, replica, schedule, verification, bottleneck, sensors, "
+        "what_if and choice");
     expect_check_error(fixture, "return r.p.byts",
                        "t.lua:4: 'copy' has no parameter 'byts'; did you mean 'bytes'? It has "
                        "direction, host_memory, bytes, scale, checked and label");

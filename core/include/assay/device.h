@@ -43,6 +43,7 @@ struct assay_limits {
     uint32_t max_push_bytes;          /* maxPushConstantsSize */
     uint32_t subgroup_size;           /* subgroupSize */
     uint64_t texel_alignment_bytes;   /* minTexelBufferOffsetAlignment */
+    bool on_cpu;                      /* a driver that computes on the CPU, not on a device */
 };
 
 /* Valid as long as the device. Any thread. */

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* variant = auto: which kernel with which tile is found by measurement, once for each class of
+ * sizes. */
+#include "tuning.h"
+
+#include "variant.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Larger problems are tuned by these: a GPU is filled, and no kernel takes seconds. On a CPU the
+ * kernels that are made for GPUs take a hundred times as long as the one that is made for it: where
+ * that one is there they are tried with small problems alone. */
+#define SIZE_MOST 2048u
+#define SIZE_MOST_CPU 512u
+#define SIZE_SMALL 128u
+#define BATCH_MOST 64u
+
+/* The best guesses first: when the time is over the rest is not tried. */
+static const char *const on_cpu[] = {"subgroup", "tile", "plain", "dot", "coopmat", NULL};
+static const char *const on_gpu[] = {"coopmat", "dot", "tile", "subgroup", "plain", NULL};
+
+static bool wanted(const void *params)
+{
+    return !gemm_variant_at(((const struct gemm_params *)params)->variant);
+}
+
+/* The power of two that is not below, at most `most`. */
+static uint64_t class_of(uint64_t size, uint64_t most)
+{
+    uint64_t top = 1;
+    while (top < size && top < most)
+        top *= 2;
+    return top;
+}
+
+static int choice_of(const char *name, size_t length)
+{
+    for (int i = 0; gemm_variant_names[i]; i++)
+        if (strlen(gemm_variant_names[i]) == length &&
+            memcmp(gemm_variant_names[i], name, length) == 0)
+            return i;
+    return -1;
+}
+
+/* Whether the device is a CPU and has the kernel that is made for those. */
+static bool has_cpu_kernel(const struct assay_device *device, const struct gemm_problem *problem)
+{
+    const int choice = choice_of(on_cpu[0], strlen(on_cpu[0]));
+    const struct gemm_variant *variant = choice < 0 ? NULL : gemm_variant_at(choice);
+    return assay_device_limits(device)->on_cpu && variant &&
+           variant->supported(device, problem, variant->shapes[0], NULL);
+}
+
+static uint64_t size_most(const struct assay_device *device, const struct gemm_problem *problem)
+{
+    if (!assay_device_limits(device)->on_cpu)
+        return SIZE_MOST;
+    return has_cpu_kernel(device, problem) ? SIZE_MOST_CPU : SIZE_SMALL;
+}
+
+/* The problem that stands for the class. */
+static void reduce(const struct assay_device *device, void *params)
+{
+    struct gemm_params *p = params;
+    struct gemm_problem problem;
+    if (!gemm_problem_make(p, &problem, NULL))
+        return; /* check refuses it */
+    const uint64_t most = size_most(device, &problem), work_most = most * most * most;
+    const uint64_t m = class_of(problem.m, most), n = class_of(problem.n, most);
+    const uint64_t k = class_of(problem.k, most);
+    uint64_t batch = class_of(problem.batch, BATCH_MOST);
+    while (batch > 1 && batch * m * n * k > work_most)
+        batch /= 2;
+    p->m = (int64_t)m;
+    p->n = (int64_t)n;
+    p->k = (int64_t)k;
+    p->batch = (int64_t)batch;
+    p->resident = true; /* the upload is the same for all */
+}
+
+static void key(const struct assay_device *device, const void *params, char *text, size_t bytes)
+{
+    static const char *const values[] = {"", " denormal", " special"};
+    struct gemm_params p = *(const struct gemm_params *)params;
+    const char *layout = p.transpose_a ? p.transpose_b ? "tt" : "tn" : p.transpose_b ? "nt" : "nn";
+    reduce(device, &p);
+    snprintf(text, bytes, "%s %s %" PRId64 "x%" PRId64 "x%" PRId64 " batch %" PRId64 "%s",
+             gemm_precision_names[p.precision], layout, p.m, p.n, p.k, p.batch, values[p.values]);
+}
+
+static bool is_for_gpus(const struct gemm_variant *variant)
+{
+    return strcmp(variant->name, "plain") == 0 || strcmp(variant->name, "tile") == 0;
+}
+
+/* Of a variant that the device does not have one shape is enough, to say why. */
+static bool is_listed(const struct assay_device *device, const struct gemm_params *params,
+                      const struct gemm_variant *variant, size_t shape)
+{
+    struct gemm_problem problem;
+    if (!gemm_problem_make(params, &problem, NULL))
+        return false; /* check refuses it */
+    if (is_for_gpus(variant) && has_cpu_kernel(device, &problem) &&
+        problem.flops / 2 > (uint64_t)SIZE_SMALL * SIZE_SMALL * SIZE_SMALL)
+        return false;
+    return shape == 0 || variant->supported(device, &problem, variant->shapes[shape], NULL);
+}
+
+static bool candidate(const struct assay_device *device, const void *params, unsigned index,
+                      char *text, size_t bytes)
+{
+    struct gemm_params p = *(const struct gemm_params *)params;
+    const char *const *order = assay_device_limits(device)->on_cpu ? on_cpu : on_gpu;
+    reduce(device, &p);
+    for (; *order; order++) {
+        const int choice = choice_of(*order, strlen(*order));
+        const struct gemm_variant *variant = choice < 0 ? NULL : gemm_variant_at(choice);
+        for (size_t i = 0; variant && variant->shapes[i]; i++) {
+            if (!is_listed(device, &p, variant, i) || index-- > 0)
+                continue;
+            snprintf(text, bytes, "%s %s", variant->name, variant->shapes[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool choose(void *params, const char *name, struct assay_error *error)
+{
+    struct gemm_params *p = params;
+    const char *space = strchr(name, ' ');
+    const int choice = space ? choice_of(name, (size_t)(space - name)) : -1;
+    const struct gemm_variant *variant = choice < 0 ? NULL : gemm_variant_at(choice);
+    if (!variant || !gemm_shape_find(variant, space + 1))
+        return assay_fail(error, ASSAY_INVALID, "there is no variant and tile '%s'", name);
+    p->variant = choice;
+    p->tile = space + 1;
+    return true;
+}
+
+const struct assay_tuning gemm_tuning = {.size = sizeof(struct assay_tuning),
+                                         .wanted = wanted,
+                                         .key = key,
+                                         .candidate = candidate,
+                                         .choose = choose,
+                                         .reduce = reduce};

@@ -91,8 +91,10 @@ bool member_verify(struct member *member, struct assay_error *error)
     const struct assay_workload *workload = member->request->workload;
     if (!slot_check_guards(member->slot, error))
         return false;
+    const int64_t start_ns = clock_now(member->clock);
     member->verified = !workload->verify ||
                        workload->verify(member->self, &member->verification, error);
+    member->verification.time_ns = clock_now(member->clock) - start_ns;
     return member->verified || serial_hook_failed(workload->name, "verify", error);
 }
 
@@ -107,7 +109,7 @@ static void add_verification(struct member *member)
         number_add(out, member->verification.error);
     else
         text_add(out, "null");
-    text_add_char(out, '}');
+    text_addf(out, ",\"time_ns\":%" PRId64 "}", member->verification.time_ns);
 }
 
 static const char *number_kind_name(enum assay_number number)

@@ -53,6 +53,11 @@ bool assay_verification_copy_of(struct assay_verification *verification, struct 
     return right;
 }
 
+void assay_verification_checked(struct assay_verification *verification, uint64_t bytes)
+{
+    verification->checked_bytes += bytes;
+}
+
 bool assay_verification_error(struct assay_verification *verification, double error_over_bound,
                               struct assay_error *error)
 {

@@ -13,7 +13,8 @@ struct assay_verification {
     uint64_t checked_bytes;
     double error; /* largest error over its bound */
     bool has_error;
-    bool nothing; /* the workload has no way to tell */
+    bool nothing;    /* the workload has no way to tell */
+    int64_t time_ns; /* what the hook took; not of models */
 };
 
 struct assay_metrics {

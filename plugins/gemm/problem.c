@@ -116,12 +116,12 @@ void gemm_piece_spans(const struct gemm_problem *problem, const struct gemm_piec
                           alignment_bytes);
 }
 
-/* As many of `size` as whole grains, but at least one grain. */
+/* At most `most` of `size`, in whole grains where it can be. */
 static uint64_t in_grains(uint64_t size, uint64_t most, uint64_t grain)
 {
     if (size <= most)
         return size;
-    return most < grain ? least(size, grain) : most / grain * grain;
+    return most < grain ? most : most / grain * grain;
 }
 
 /* Makes the piece's part of one stored matrix fit in the range: fewer rows, then fewer columns. */
@@ -136,9 +136,6 @@ static void fit(const struct gemm_matrix *matrix, const struct gemm_bounds *boun
         *columns = in_grains(*columns, most ? most : 1, column_grain);
     } else {
         *rows = in_grains(*rows, (most - *columns) / matrix->columns + 1, row_grain);
-        /* Where a grain of rows is too much. */
-        if (*rows > 1 && (*rows - 1) * matrix->columns + *columns > most)
-            *rows = (most - *columns) / matrix->columns + 1;
     }
 }
 

@@ -4,8 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const struct gemm_variant *const variants[] = {NULL, &gemm_plain, &gemm_subgroup};
-const char *const gemm_variant_names[] = {"auto", "plain", "subgroup", NULL};
+static const struct gemm_variant *const variants[] = {NULL, &gemm_plain, &gemm_tile,
+                                                      &gemm_subgroup};
+const char *const gemm_variant_names[] = {"auto", "plain", "tile", "subgroup", NULL};
 
 const struct gemm_variant *gemm_variant_at(int choice)
 {

@@ -37,7 +37,7 @@ struct gemm_variant {
                    struct assay_error *error);
     void (*destroy)(struct gemm_slot *slot); /* Accepts what is half made */
 };
-extern const struct gemm_variant gemm_plain, gemm_subgroup;
+extern const struct gemm_variant gemm_plain, gemm_tile, gemm_subgroup;
 
 /* The values of the option `variant`, NULL-terminated, and what each stands for; NULL: auto, which
  * the tuner replaces (tuning.h). */

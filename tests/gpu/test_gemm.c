@@ -11,7 +11,7 @@
 static const char *const precisions[] = {"fp64", "fp32", "fp16", "fp16_acc16",
                                          "bf16", "int8", "fp8"};
 enum { PRECISIONS = sizeof(precisions) / sizeof(precisions[0]) };
-static const char *const variants[] = {"plain", "subgroup"};
+static const char *const variants[] = {"plain", "tile", "subgroup"};
 enum { VARIANTS = sizeof(variants) / sizeof(variants[0]) };
 
 /* What the variant can do where the device has what the precision needs. */

@@ -26,6 +26,8 @@ ASSAY_API bool assay_verification_copy_of(struct assay_verification *verificatio
                                           struct assay_buffer *got,
                                           const struct assay_buffer *source,
                                           struct assay_error *error);
+/* Counts `bytes` bytes into the record that the workload compared itself. */
+ASSAY_API void assay_verification_checked(struct assay_verification *verification, uint64_t bytes);
 /* Largest error seen over its bound: `error_over_bound` is dimensionless, 0 to 1 when right (the
  * record's verification.error). ASSAY_WRONG_RESULT when it is over 1, negative or not finite. */
 ASSAY_API bool assay_verification_error(struct assay_verification *verification,

@@ -2,7 +2,7 @@
 -- The figures of ci/bench (which builds what this runs). Run from the root of the checkout.
 
 local json, only, quick, sections = false, nil, false, {}
-local known_sections = { main = true, pairs = true, honesty = true }
+local known_sections = { main = true, gemm = true, pairs = true, honesty = true }
 do
   local i = 1
   while arg[i] do
@@ -21,36 +21,10 @@ do
   if not next(sections) then sections.main = true end
 end
 
-local programs, assay = "build/tests/bench/", "build/assay"
-
-local function capture(command)
-  local pipe = assert(io.popen(command))
-  local text = pipe:read("a")
-  return text, pipe:close()
-end
-
-local scratch = capture("mktemp -d"):gsub("\n", "")
-local environment = ("env XDG_CACHE_HOME=%s/cache MESA_SHADER_CACHE_DIR=%s/mesa LC_ALL=C "):format(scratch, scratch)
-os.execute(("mkdir -p %s/cache %s/mesa"):format(scratch, scratch))
-
--- Not os.exit: who started something (the loops of pairs.lua) ends it on the way out.
-local function fail(text) error(text, 0) end
-
-local function median(values)
-  table.sort(values)
-  local n = #values
-  assert(n > 0)
-  return n % 2 == 1 and values[(n + 1) // 2] or (values[n // 2] + values[n // 2 + 1]) / 2
-end
-
--- Numbers that a program prints.
-local function numbers(command)
-  local text, fine = capture(environment .. command)
-  if not fine then fail("failed: " .. command .. "\n" .. text) end
-  local values = {}
-  for word in text:gmatch("%S+") do values[#values + 1] = assert(tonumber(word), text) end
-  return values
-end
+local shell = dofile("tests/bench/shell.lua")(os.getenv("ASSAY_BENCH_DEVICE"))
+local programs, assay, environment, scratch = shell.programs, shell.assay, shell.environment, shell.scratch
+local capture, fail, median, numbers, write = shell.capture, shell.fail, shell.median, shell.numbers, shell.write
+local output_directory, device_option = shell.output_directory, shell.device_option
 
 -- Runs a command: {status, wall_s, cpu_s, own_kb, children_kb}. `expect`: the exit status that is right.
 local function rusage(command, options, expect)
@@ -62,36 +36,8 @@ local function rusage(command, options, expect)
   return { wall = got[2] / 1e9, cpu = got[3] / 1e9, own_kb = got[4], children_kb = got[5] }
 end
 
-local runs, kept = 0, false
-local function output_directory() -- the one before goes, unless keep() was called
-  runs = runs + 1
-  if not kept then os.execute(("rm -rf %s/out%d"):format(scratch, runs - 1)) end
-  kept = false
-  return ("%s/out%d"):format(scratch, runs)
-end
-
-local device = os.getenv("ASSAY_BENCH_DEVICE")
-local device_option = device and (" --device '" .. device .. "'") or ""
-
-local function write(name, text)
-  local path = scratch .. "/" .. name
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-  return path
-end
-
-local missed = 0
-local function report(figure, unit, value, limit, ratio, goal, holds)
-  if not holds then missed = missed + 1 end
-  if json then
-    print(('{"figure":"%s","unit":"%s","value":%.6g,"limit":%.6g,"ratio":%.4g,"goal":"%s","holds":%s}'):format(figure, unit,
-      value, limit, ratio, goal, tostring(holds)))
-  else
-    print(("%-46s %12.4g %12.4g %-5s %8.3f  %-22s %s"):format(figure, value, limit, unit, ratio, goal, holds and "yes" or "NO"))
-  end
-  io.stdout:flush()
-end
+local results = dofile("tests/bench/figures.lua")(json)
+local report = results.report
 
 local figures = {}
 local function figure(name, measure, section)
@@ -291,13 +237,11 @@ assay.experiment { name = "shader copy", workload = "copy",
     second == 0 and first > 0)
 end)
 
-figure("pairs", function()
-  dofile("tests/bench/pairs.lua") {
-    programs = programs, assay = assay, environment = environment, device_option = device_option, quick = quick,
-    capture = capture, numbers = numbers, median = median, write = write, report = report, output_directory = output_directory,
-    keep = function() kept = true end,
-  }
-end, "pairs")
+shell.quick, shell.report, shell.skip = quick, report, results.skip
+shell.runs = dofile("tests/bench/runs.lua")(shell)
+
+figure("pairs", function() dofile("tests/bench/pairs.lua")(shell) end, "pairs")
+figure("gemm", function() dofile("tests/bench/gemm.lua")(shell) end, "gemm")
 
 -- The answers of the whole tool on the times of busy machines, each goal a row a kind of noise.
 figure("honesty", function()
@@ -312,9 +256,7 @@ figure("honesty", function()
   if rows == 0 then fail("no answers: " .. text) end
 end, "honesty")
 
-if not json then
-  print(("%-46s %12s %12s %-5s %8s  %-22s %s"):format("figure", "value", "limit", "unit", "ratio", "goal", "holds"))
-end
+results.head()
 local any = false
 local fine, why = pcall(function()
   for _, entry in ipairs(figures) do
@@ -324,16 +266,16 @@ local fine, why = pcall(function()
     end
   end
 end)
-os.execute("rm -rf " .. scratch)
+shell.close()
 if not fine then
   io.stderr:write("ci/bench: ", tostring(why), "\n")
   os.exit(2)
 end
 if not json and sections.main then
-  print("not measured: pairs (some 12 minutes): ci/bench pairs; honesty (2 minutes): ci/bench honesty")
+  print("not measured: ci/bench gemm (some 6 minutes), ci/bench pairs (12 minutes), ci/bench honesty (2 minutes)")
 end
 if not any then
   io.stderr:write("ci/bench: no figure has '", only, "' in its name\n")
   os.exit(2)
 end
-os.exit(missed == 0)
+os.exit(results.missed == 0)

@@ -1,0 +1,198 @@
+-- SPDX-License-Identifier: MIT
+-- The section `gemm` of ci/bench: `gemm` on lavapipe against OpenBLAS and ggml's Vulkan backend, in turn and on two threads
+-- each; the first dispatch by a cold and a warm cache; how long SwiftShader takes to build the kernels.
+-- Gets what bench.lua shares; returns the measurement.
+
+local sizes = { 512, 1024, 2048 }
+local threads = 2
+-- Against which of OpenBLAS, and how much of it.
+local rows = {
+  { precision = "fp32", against = "fp32", goal = 0.33 },
+  { precision = "fp32", against = "fp32", goal = 0.45, wide = true },
+  { precision = "fp64", against = "fp64", goal = 0.28 },
+  { precision = "fp16", against = "fp32", goal = 0.22 },
+  { precision = "int8", against = "fp32", goal = 0.22 },
+}
+local ggml_goal = 15
+local ggml_package = "@node-llama-cpp/linux-x64-vulkan@3.22.1"
+local cold_goal = 0.1
+local build_goal_s = 5
+
+return function(bench)
+  local runs = bench.runs
+  local variant = os.getenv("ASSAY_BENCH_VARIANT") or "auto"
+  local on_lavapipe = os.getenv("ASSAY_BENCH_LAVAPIPE") or ""
+  if on_lavapipe ~= "" then on_lavapipe = ("VK_DRIVER_FILES=%s VK_ICD_FILENAMES=%s "):format(on_lavapipe, on_lavapipe) end
+  on_lavapipe = ("%sLP_NUM_THREADS=%d"):format(on_lavapipe, threads)
+  -- A cache of its own: kernels of another vector width.
+  local wide_environment = ("%s LP_NATIVE_VECTOR_WIDTH=512 MESA_SHADER_CACHE_DIR=%s/mesa512"):format(on_lavapipe, bench.scratch)
+  local cpu = io.open("/proc/cpuinfo")
+  local has_wide = cpu and cpu:read("a"):find("avx512f", 1, true) ~= nil
+  if cpu then cpu:close() end
+
+  -- What a tuner chose, else what was asked for.
+  local function chosen(case) return case.record:match('"tuning":{.-"choice":"([^"]*)"') or variant end
+
+  local function gemm(row, n)
+    return runs.case("gemm", { size = n, precision = row.precision, variant = variant }, { stage = "compute", device = "cpu",
+      budget = bench.quick and "300 ms" or "1 s", environment = row.wide and wide_environment or on_lavapipe })
+  end
+
+  local function name_of(row, n)
+    return ("gemm %s%s, n = %d, of OpenBLAS' %s"):format(row.precision, row.wide and " at 512 bit" or "", n,
+      row.against == "fp64" and "dgemm" or "sgemm")
+  end
+
+  -- One turn of all rows of a size; those that cannot be had are left out from then on.
+  local function turn(n, state)
+    local blas = {}
+    for _, work in ipairs { "fp32", "fp64" } do
+      local got, why = runs.vendor("openblas", work, n, { environment = "OPENBLAS_NUM_THREADS=" .. threads })
+      if not got then
+        bench.skip(("gemm, n = %d, of OpenBLAS"):format(n), why)
+        return false
+      end
+      blas[work] = got.rate
+    end
+    for i, row in ipairs(rows) do
+      local of = state[i]
+      if not of.skipped then
+        local case, why
+        if row.wide and not has_wide then why = "the processor has no vectors of 512 bits" else case, why = gemm(row, n) end
+        if case then
+          local rate = 2 * n ^ 3 / case.time_s
+          table.insert(of.rates, rate)
+          table.insert(of.limits, blas[row.against])
+          table.insert(of.ratios, rate / blas[row.against])
+          of.choice = chosen(case)
+        else
+          of.skipped = why
+          bench.skip(name_of(row, n), why)
+        end
+      end
+    end
+    return true
+  end
+
+  local function against_openblas(n)
+    local state, best = {}, nil
+    for i in ipairs(rows) do state[i] = { rates = {}, limits = {}, ratios = {} } end
+    for _ = 1, bench.quick and 1 or 5 do
+      if not turn(n, state) then return nil end
+    end
+    for i, row in ipairs(rows) do
+      local of = state[i]
+      if #of.rates > 0 then
+        local rate, limit, ratio = bench.median(of.rates), bench.median(of.limits), bench.median(of.ratios)
+        if not row.wide and row.precision == "fp32" then best = rate end
+        bench.report(name_of(row, n), "GFLOP/s", rate / 1e9, limit / 1e9, ratio, (">= %g; %s"):format(row.goal, of.choice),
+          ratio >= row.goal)
+      end
+    end
+    return best
+  end
+
+  -- The directory of ggml's libraries, fetched once into build/ggml; or nil and why not.
+  local function ggml_directory()
+    local directory = "build/ggml/package/bins/linux-x64-vulkan"
+    local file = io.open(directory .. "/libggml-vulkan.so")
+    if file then
+      file:close()
+      return directory
+    end
+    if bench.capture("uname -sm") ~= "Linux x86_64\n" then return nil, "the package is of x86-64 Linux" end
+    if not os.execute("command -v npm >/dev/null") then return nil, "npm, which would fetch it, is not installed" end
+    local text, fine = bench.capture(([[
+mkdir -p build/ggml && cd build/ggml && rm -f *.tgz && npm pack --silent %s 2>&1 >/dev/null && tar xzf *.tgz 2>&1 &&
+rm -f *.tgz]]):format(ggml_package))
+    if not fine then return nil, ggml_package .. " cannot be fetched: " .. text:sub(-200) end
+    return directory
+  end
+
+  local function against_ggml(n, rate)
+    local name = ("gemm fp32, n = %d, of ggml's Vulkan"):format(n)
+    local directory, why = ggml_directory()
+    if not directory then return bench.skip(name, why) end
+    local got
+    got, why = runs.vendor("ggml", "fp32", n, { milliseconds = 1000,
+      environment = ("%s GGML_VK_VISIBLE_DEVICES=0 ASSAY_BENCH_GGML=%s"):format(on_lavapipe, directory) })
+    if not got then return bench.skip(name, why) end
+    bench.report(name, "GFLOP/s", rate / 1e9, got.rate / 1e9, rate / got.rate, (">= %d x"):format(ggml_goal),
+      rate >= ggml_goal * got.rate)
+  end
+
+  -- Kernels from their source to a pipeline, and the first batch, in which lavapipe compiles.
+  local function started_s(case)
+    local ns = tonumber(case.record:match('"first_ns":(%d+)'))
+    for build in case.record:gmatch('"build_ns":(%d+)') do ns = ns + tonumber(build) end
+    return ns / 1e9
+  end
+
+  -- The names of the tile shapes that the variant has, as the tuner tried them; {} when it did not.
+  local function candidates(case)
+    local names = {}
+    local list = case and case.record:match('"tuning":{.-"candidates":(%b[])')
+    for entry in (list or ""):gmatch("%b{}") do
+      if not entry:find('"verdict":"unsupported"', 1, true) then names[#names + 1] = entry:match('"name":"([^"]*)"') end
+    end
+    return names
+  end
+
+  local function split(candidate) -- "subgroup 32x64"
+    return candidate:match("^(%S+) (%S+)$")
+  end
+
+  local function first_dispatch(choice)
+    local kind, tile = split(choice)
+    local fixed = { size = 128, precision = "fp32", resident = true, variant = kind or choice, tile = tile }
+    local function once(turn_number)
+      local directory = ("%s/first%d"):format(bench.scratch, turn_number)
+      local environment = ("%s XDG_CACHE_HOME=%s MESA_SHADER_CACHE_DIR=%s/mesa"):format(on_lavapipe, directory, directory)
+      os.execute(("mkdir -p %s/mesa"):format(directory))
+      local case, why = runs.case("gemm", fixed,
+        { stage = "compute", budget = "10 ms", device = "cpu", environment = environment })
+      if not case then error("gemm " .. choice .. ": " .. why, 0) end
+      return started_s(case)
+    end
+    local cold, warm, ratios = {}, {}, {}
+    for i = 1, bench.quick and 3 or 9 do
+      cold[i] = once(i)
+      warm[i] = once(i)
+      ratios[i] = warm[i] / cold[i]
+    end
+    local ratio = bench.median(ratios)
+    bench.report("gemm, first dispatch, warm against cold cache", "ms", bench.median(warm) * 1e3, bench.median(cold) * 1e3, ratio,
+      ("< %g; %s"):format(cold_goal, choice), ratio < cold_goal)
+  end
+
+  local function on_swiftshader()
+    local name = "gemm, kernels built by SwiftShader"
+    local words, fine = bench.capture("ci/software-drivers build-matrix/drivers swiftshader 2>&1")
+    local driver = words:match("driver='([^']*)'")
+    if not fine or not driver then return bench.skip(name, "it cannot be fetched: " .. words:sub(-200)) end
+    local environment = ("VK_DRIVER_FILES=%s VK_ICD_FILENAMES=%s"):format(driver, driver)
+    local options = { stage = "compute", budget = "10 ms", device = "cpu", environment = environment }
+    local tuned, why = runs.case("gemm", { size = 128, variant = variant }, options)
+    if not tuned then return bench.skip(name, why) end
+    local names = candidates(tuned)
+    if #names == 0 then names = { chosen(tuned) } end
+    local slowest, which = 0, names[1]
+    for _, candidate in ipairs(names) do
+      local kind, tile = split(candidate)
+      local case = runs.case("gemm", { size = 128, variant = kind or candidate, tile = tile }, options)
+      if case and started_s(case) > slowest then slowest, which = started_s(case), candidate end
+    end
+    bench.report(("%s (%d)"):format(name, #names), "s", slowest, build_goal_s, slowest / build_goal_s,
+      ("< %d s; %s"):format(build_goal_s, which), slowest < build_goal_s)
+  end
+
+  local choice
+  for _, n in ipairs(sizes) do
+    local rate = against_openblas(n)
+    if rate then against_ggml(n, rate) end
+  end
+  local case = gemm(rows[1], 512)
+  choice = case and chosen(case) or variant
+  first_dispatch(choice)
+  on_swiftshader()
+end

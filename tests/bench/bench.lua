@@ -241,7 +241,7 @@ shell.quick, shell.report, shell.skip = quick, report, results.skip
 shell.runs = dofile("tests/bench/runs.lua")(shell)
 
 figure("pairs", function() dofile("tests/bench/pairs.lua")(shell) end, "pairs")
-figure("gemm", function() dofile("tests/bench/gemm.lua")(shell) end, "gemm")
+for _, entry in ipairs(dofile("tests/bench/gemm.lua")(shell)) do figure(entry[1], entry[2], "gemm") end
 
 -- The answers of the whole tool on the times of busy machines, each goal a row a kind of noise.
 figure("honesty", function()

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The section `gemm` of ci/bench: `gemm` on lavapipe against OpenBLAS and ggml's Vulkan backend, in turn and on two threads
 -- each; the first dispatch by a cold and a warm cache; how long SwiftShader takes to build the kernels.
--- Gets what bench.lua shares; returns the measurement.
+-- Gets what bench.lua shares; returns the measurements by name, in order: { name, function }.
 
 local sizes = { 512, 1024, 2048 }
 local threads = 2
@@ -166,7 +166,7 @@ rm -f *.tgz]]):format(ggml_package))
   end
 
   local function on_swiftshader()
-    local name = "gemm, kernels built by SwiftShader"
+    local name = "gemm, slowest kernel built by SwiftShader"
     local words, fine = bench.capture("ci/software-drivers build-matrix/drivers swiftshader 2>&1")
     local driver = words:match("driver='([^']*)'")
     if not fine or not driver then return bench.skip(name, "it cannot be fetched: " .. words:sub(-200)) end
@@ -186,13 +186,18 @@ rm -f *.tgz]]):format(ggml_package))
       ("< %d s; %s"):format(build_goal_s, which), slowest < build_goal_s)
   end
 
-  local choice
+  local list = {}
   for _, n in ipairs(sizes) do
-    local rate = against_openblas(n)
-    if rate then against_ggml(n, rate) end
+    list[#list + 1] = { ("gemm, n = %d"):format(n), function()
+      local rate = against_openblas(n)
+      if rate then against_ggml(n, rate) end
+    end }
   end
-  local case = gemm(rows[1], 512)
-  choice = case and chosen(case) or variant
-  first_dispatch(choice)
-  on_swiftshader()
+  list[#list + 1] = { "gemm, first dispatch", function()
+    local case, why = gemm(rows[1], sizes[1])
+    if not case then return bench.skip("gemm, first dispatch", why) end
+    first_dispatch(chosen(case))
+  end }
+  list[#list + 1] = { "gemm, SwiftShader", on_swiftshader }
+  return list
 end

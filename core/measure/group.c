@@ -223,7 +223,8 @@ static bool look(struct run *run, struct measure_result *results, struct assay_e
 static bool fit_record(struct run *run, struct measure_budget *budget, struct assay_error *error)
 {
     for (size_t i = 0; i < run->alive; i++) {
-        unsigned room = samples_room(&run->taking_part[i]->serial);
+        unsigned room = samples_room(&run->taking_part[i]->samples,
+                                     &run->taking_part[i]->slots[0].serial);
         if (budget->min_samples > room) {
             assay_fail(error, ASSAY_INVALID,
                        "min_samples: %u are wanted, but the record of this case holds %u at most",
@@ -276,32 +277,60 @@ static bool sample(struct run *run, struct measure_result *results, struct assay
     return good;
 }
 
+/* What is left of the members in this pass of verification. */
+static bool takes_pass(const struct run *run, const struct member *member, unsigned pass)
+{
+    return pass < member_passes(member) && run->failures[index_of(run, member)].status == ASSAY_OK;
+}
+
+/* False: it failed, and nothing more can be run. */
+static bool verify_one(struct run *run, struct member *member, unsigned pass)
+{
+    struct assay_error *failure = &run->failures[index_of(run, member)];
+    struct tuned *tuned = &run->tuned[index_of(run, member)];
+    if (member_verify(member, failure))
+        return true;
+    if (failure->status == ASSAY_WRONG_RESULT && tuned->params)
+        tune_reject(tuned, failure);
+    if (pass > 0)
+        error_prefix(failure, "under --perturb, stage '%s' delayed: ",
+                     member->slots[0].serial.stages[pass - 1].stage->name);
+    if (!is_fatal(failure))
+        return true;
+    struct assay_error cause = *failure;
+    fail_all(run, member, &cause);
+    return false;
+}
+
 /* All slots hold fresh contents and have run before the first is looked at: what one writes into
  * another shows. */
-static bool verify_all(struct run *run)
+static bool verify_pass(struct run *run, unsigned pass)
 {
     for (size_t i = 0; i < run->alive; i++) {
         struct member *member = run->taking_part[i];
         struct assay_error cause = {0};
-        if (!member_run_fresh(member, &cause)) {
+        if (takes_pass(run, member, pass) && !member_run_fresh(member, pass, &cause)) {
             fail_all(run, member, &cause);
             return false;
         }
     }
+    for (size_t i = 0; i < run->alive; i++)
+        if (takes_pass(run, run->taking_part[i], pass) &&
+            !verify_one(run, run->taking_part[i], pass))
+            return false;
+    return true;
+}
+
+static bool verify_all(struct run *run)
+{
+    unsigned passes = 0;
     for (size_t i = 0; i < run->alive; i++) {
-        struct member *member = run->taking_part[i];
-        struct assay_error *failure = &run->failures[index_of(run, member)];
-        struct tuned *tuned = &run->tuned[index_of(run, member)];
-        if (member_verify(member, failure))
-            continue;
-        if (failure->status == ASSAY_WRONG_RESULT && tuned->params)
-            tune_reject(tuned, failure);
-        if (!is_fatal(failure))
-            continue;
-        struct assay_error cause = *failure;
-        fail_all(run, member, &cause);
-        return false;
+        unsigned wanted = member_passes(run->taking_part[i]);
+        passes = wanted > passes ? wanted : passes;
     }
+    for (unsigned pass = 0; pass < passes; pass++)
+        if (!verify_pass(run, pass))
+            return false;
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/member.h"
+#include "measure/method.h"
 
 #include "base/hash.h"
 #include "experiment/registry.h"
@@ -24,92 +25,43 @@ static void note_add(void *user, const char *note)
     record_add_string(notes, note);
 }
 
+void member_note(struct member *member, const char *note)
+{
+    note_add(member->result, note);
+}
+
 void member_close_notes(struct member *member)
 {
     if (member->result->notes.length)
         text_add_char(&member->result->notes, ']');
 }
 
-bool member_prepare(struct member *member, struct assay_error *error)
-{
-    const struct measure_request *request = member->request;
-    const struct assay_workload *workload = request->workload;
-    if (workload->supported && !workload->supported(request->device, request->params, error))
-        return serial_hook_failed(workload->name, "supported", error);
-    struct slot_params slot = {.device = request->device,
-                               .case_seed = request->seed,
-                               .index = 0,
-                               .search = request->search};
-    member->slot = slot_create(&slot, error);
-    if (!member->slot)
-        return false;
-    member->self = workload->create(member->slot, request->params, error);
-    if (!member->self)
-        return serial_hook_failed(workload->name, "create", error);
-    struct serial_params serial = {.workload = workload,
-                                   .params = request->params,
-                                   .slot = member->slot,
-                                   .self = member->self,
-                                   .clock = member->clock};
-    return serial_prepare(&member->serial, &serial, error);
-}
-
-bool member_warm(struct member *member, int64_t *time_ns, struct assay_error *error)
-{
-    struct serial_times times;
-    if (!serial_batch(&member->serial, &times, error))
-        return false;
-    repeat_watch(&member->serial, &times);
-    *time_ns = times.time_ns;
-    return true;
-}
-
-bool member_settle(struct member *member, struct assay_error *error)
-{
-    return repeat_prepare(&member->serial, member->slot, error);
-}
-
-bool member_sample(struct member *member, int64_t *time_ns, struct assay_error *error)
-{
-    struct serial_times times;
-    if (!serial_batch(&member->serial, &times, error) ||
-        !repeat_sample(&member->serial, member->repeats_due, &times, &member->repeated_ns, error) ||
-        !samples_add(&member->samples, &member->serial, &times, error))
-        return false;
-    *time_ns = times.time_ns;
-    return true;
-}
-
-bool member_run_fresh(struct member *member, struct assay_error *error)
-{
-    struct serial_times times;
-    return slot_restore(member->slot, error) && serial_batch(&member->serial, &times, error);
-}
-
-bool member_verify(struct member *member, struct assay_error *error)
-{
-    const struct assay_workload *workload = member->request->workload;
-    if (!slot_check_guards(member->slot, error))
-        return false;
-    const int64_t start_ns = clock_now(member->clock);
-    member->verified = !workload->verify ||
-                       workload->verify(member->self, &member->verification, error);
-    member->verification.time_ns = clock_now(member->clock) - start_ns;
-    return member->verified || serial_hook_failed(workload->name, "verify", error);
-}
-
+/* Of all slots together. */
 static void add_verification(struct member *member)
 {
     if (member->model || !member->verified)
         return;
+    struct assay_verification all = {.nothing = true};
+    for (unsigned i = 0; i < member->slot_count; i++) {
+        const struct assay_verification *one = &member->slots[i].verification;
+        all.nothing = all.nothing && one->nothing;
+        all.checked_bytes += one->checked_bytes;
+        all.time_ns += one->time_ns;
+        if (one->has_error && (!all.has_error || one->error > all.error))
+            all.error = one->error;
+        all.has_error = all.has_error || one->has_error;
+    }
     struct text *out = &member->result->verification;
     text_addf(out, "{\"verdict\":\"%s\",\"checked_bytes\":%" PRIu64 ",\"error\":",
-              member->verification.nothing ? "none" : "right", member->verification.checked_bytes);
-    if (member->verification.has_error)
-        number_add(out, member->verification.error);
+              all.nothing ? "none" : "right", all.checked_bytes);
+    if (all.has_error)
+        number_add(out, all.error);
     else
         text_add(out, "null");
-    text_addf(out, ",\"time_ns\":%" PRId64 "}", member->verification.time_ns);
+    text_addf(out, ",\"time_ns\":%" PRId64, all.time_ns);
+    if (member->request->perturb)
+        text_addf(out, ",\"perturb\":%" PRIu64, member->request->perturb_seed);
+    text_add_char(out, '}');
 }
 
 static const char *number_kind_name(enum assay_number number)
@@ -123,7 +75,7 @@ static const char *number_kind_name(enum assay_number number)
 
 static void add_stage(struct member *member, unsigned index)
 {
-    const struct serial_stage *entry = &member->serial.stages[index];
+    const struct serial_stage *entry = &member->slots[0].serial.stages[index];
     const struct assay_cost *cost = &entry->cost;
     struct text *out = &member->result->stages;
     const char *clock = member->clock->simulated ? "simulated"
@@ -141,7 +93,7 @@ static void add_stage(struct member *member, unsigned index)
     text_add_char(out, '}');
     int64_t empty_ns = -1;
     if (entry->command)
-        empty_ns = device_queue(member->slot->device->members[0], entry->role)->empty_region_ns;
+        empty_ns = serial_stage_queue(entry)->empty_region_ns;
     text_addf(out, ",\"queues\":%u,\"empty_region_ns\":",
               entry->command ? command_queue_count(entry->command) : 0);
     if (empty_ns >= 0)
@@ -177,24 +129,25 @@ static void add_sources(const struct assay_slot *slot, struct text *out)
     text_add_char(out, '}');
 }
 
-static void add_resources(struct member *member)
+void member_add_resources(struct member *member)
 {
     text_clear(&member->result->memory);
     text_clear(&member->result->shaders);
     text_clear(&member->result->sources);
-    if (!member->slot)
+    const struct assay_slot *first = member->slot_count ? member->slots[0].slot : NULL;
+    if (!first)
         return;
-    if (member->slot->device || member->slot->files)
-        add_sources(member->slot, &member->result->sources);
-    if (!member->slot->device)
+    if (first->device || first->files)
+        add_sources(first, &member->result->sources);
+    if (!first->device)
         return;
     uint64_t device_bytes, host_bytes;
-    slot_memory(member->slot, &device_bytes, &host_bytes);
+    member_memory(member, &device_bytes, &host_bytes);
     text_addf(&member->result->memory, "{\"device_bytes\":%" PRIu64 ",\"host_bytes\":%" PRIu64 "}",
               device_bytes, host_bytes);
     struct text *out = &member->result->shaders;
     text_add_char(out, '[');
-    for (const struct assay_kernel *kernel = member->slot->kernels; kernel; kernel = kernel->next) {
+    for (const struct assay_kernel *kernel = first->kernels; kernel; kernel = kernel->next) {
         char hex[HASH_HEX_BYTES];
         hash_hex(&kernel->shader.source_hash, hex);
         text_add(out, out->length > 1 ? ",{\"name\":" : "{\"name\":");
@@ -207,8 +160,8 @@ static void add_resources(struct member *member)
 
 static bool add_clock_note(struct member *member, struct assay_error *error)
 {
-    int64_t step_ns = member->serial.step_ns;
-    int64_t time_ns = samples_time_median(&member->samples, &member->serial, error);
+    int64_t step_ns = member->slots[0].serial.step_ns;
+    int64_t time_ns = samples_time_median(&member->samples, &member->slots[0].serial, error);
     if (time_ns < 0 || step_ns <= 0 || time_ns >= CLOCK_STEPS * step_ns)
         return error->status == ASSAY_OK;
     struct text note = {0};
@@ -239,12 +192,15 @@ static bool add_metrics(struct member *member, const struct sampler *sampler,
     result->metrics = metric_set_create();
     if (!result->metrics)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for metrics");
-    if (!samples_metrics(&member->samples, &member->serial, sampler_confidence(sampler),
+    if (!samples_metrics(&member->samples, &member->slots[0].serial, sampler_confidence(sampler),
                          result->metrics, error))
         return false;
     struct assay_metrics extras = {.workload = workload, .set = result->metrics};
-    if (workload->report && !workload->report(member->self, &extras, error))
+    if (workload->report && !workload->report(member->slots[0].self, &extras, error))
         return serial_hook_failed(workload->name, "report", error);
+    const struct measure_method *method = member->method;
+    if (method->report && !method->report(member, sampler_confidence(sampler), error))
+        return false;
     return metrics_finish(&extras, error);
 }
 
@@ -264,6 +220,29 @@ static bool add_watched(struct member *member, const struct sampler *sampler, si
     return watch->add_record(watch->user, &member->result->sensors);
 }
 
+static bool has_note(const struct text *notes, const char *note)
+{
+    for (size_t at = 0; at < notes->length; at += strlen(notes->data + at) + 1)
+        if (strcmp(notes->data + at, note) == 0)
+            return true;
+    return false;
+}
+
+/* What several slots say counts once. */
+static void add_slot_notes(struct member *member)
+{
+    for (unsigned i = 0; i < member->slot_count; i++) {
+        const struct text *own = &member->slots[i].slot->notes;
+        for (size_t at = 0; at < own->length; at += strlen(own->data + at) + 1) {
+            bool said = false;
+            for (unsigned before = 0; before < i && !said; before++)
+                said = has_note(&member->slots[before].slot->notes, own->data + at);
+            if (!said)
+                note_add(member->result, own->data + at);
+        }
+    }
+}
+
 bool member_report(struct member *member, const struct sampler *sampler, size_t series,
                    struct assay_error *error)
 {
@@ -272,7 +251,7 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
     struct drift drift;
     if (!add_metrics(member, sampler, error) || !sampler_drift(sampler, series, &drift, error))
         return false;
-    samples_add_series(&member->samples, &member->serial, &result->samples);
+    samples_add_series(&member->samples, &member->slots[0].serial, &result->samples);
     sampler_add_record(sampler, series, member->clock->name, &drift, &result->sampling);
     if (!add_watched(member, sampler, series, &drift))
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
@@ -280,49 +259,17 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
         note_add(result, member->request->note);
     if (member->tuning_note && *member->tuning_note)
         note_add(result, member->tuning_note);
-    const struct text *own = &member->slot->notes;
-    for (size_t at = 0; at < own->length; at += strlen(own->data + at) + 1)
-        note_add(result, own->data + at);
-    for (unsigned i = 0; i < member->serial.count; i++)
+    add_slot_notes(member);
+    for (unsigned i = 0; i < member->slots[0].serial.count; i++)
         add_stage(member, i);
     text_add_char(&result->stages, ']');
     if (!add_clock_note(member, error))
         return false;
     add_verification(member);
-    add_resources(member);
+    member_add_resources(member);
     bool failed = result->samples.failed || result->sampling.failed || result->stages.failed ||
                   result->verification.failed;
     return !failed || assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
-}
-
-void member_finish(struct member *member)
-{
-    add_resources(member);
-    serial_finish(&member->serial);
-    if (member->self) {
-        member->request->workload->destroy(&member->self);
-        if (member->self) {
-            struct text note = {0};
-            text_addf(&note, "'%s' left its slot behind: destroy did not set it to NULL",
-                      member->request->workload->name);
-            note_add(member->result, text_string(&note));
-            text_free(&note);
-            member->self = NULL;
-        }
-    }
-    if (member->slot) {
-        bool lost = member->slot->device && member->slot->device->lost;
-        size_t left = slot_destroy(&member->slot);
-        if (left > 0 && !lost) {
-            struct text note = {0};
-            text_addf(&note, "'%s' left %zu buffers or kernels behind",
-                      member->request->workload->name, left);
-            note_add(member->result, text_string(&note));
-            text_free(&note);
-        }
-    }
-    samples_free(&member->samples);
-    member_close_notes(member);
 }
 
 void measure_result_free(struct measure_result *result)
@@ -331,7 +278,7 @@ void measure_result_free(struct measure_result *result)
     struct text *texts[] = {&result->samples,      &result->sampling, &result->stages,
                             &result->verification, &result->memory,   &result->shaders,
                             &result->sources,      &result->sensors,  &result->tuning,
-                            &result->notes};
+                            &result->pipeline,     &result->notes};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_free(texts[i]);
 }

@@ -7,6 +7,7 @@
 #include <assay/workload.h>
 
 #include "base/clock.h"
+#include "experiment/schedule.h"
 #include "result/metric.h"
 #include "vulkan/device.h"
 #include "vulkan/shader.h"
@@ -29,7 +30,14 @@ struct measure_request {
     uint64_t seed; /* of the case */
     struct measure_budget budget;
     const char *note; /* one more of the result's, or NULL */
-    bool validate;    /* validation layers watch: what is fast then is not what is fast else */
+    struct schedule schedule;
+    /* Verification runs again with delays between stages, that follow from the seed. */
+    bool perturb;
+    uint64_t perturb_seed;
+    /* For tests of that: the stage of this number, from 1, does not wait for the one before it
+     * while it is verified. 0: all wait. */
+    unsigned defect_stage;
+    bool validate; /* validation layers watch: what is fast then is not what is fast else */
 };
 
 /* Who looks at the machine while samples are taken. */
@@ -54,7 +62,8 @@ struct measure_result {
     struct text sampling;     /* how many samples and why */
     struct text stages;       /* array: clock, cost and queues of each stage */
     struct text verification; /* what was checked; empty for MODEL workloads */
-    struct text memory;       /* what the slot's buffers hold */
+    struct text memory;       /* what the slots' buffers hold */
+    struct text pipeline;     /* object: who shares what, and how busy it was; empty when serial */
     struct text shaders;      /* array */
     struct text sources;      /* object: the files they were made of */
     struct text sensors;      /* object; empty for MODEL workloads */

@@ -36,7 +36,8 @@ static bool record(struct serial *serial, struct serial_stage *entry, struct ass
                    struct assay_error *error)
 {
     struct repeat *repeat = &entry->repeat;
-    struct command_params create = {.slot = slot, .name = entry->stage->name, .role = entry->role};
+    struct command_params create = {
+        .slot = slot, .name = entry->stage->name, .role = entry->role, .member = entry->member};
     command_destroy(&repeat->command);
     repeat->command = command_create(&create, error);
     if (!repeat->command)
@@ -99,7 +100,7 @@ static bool prepare(struct serial *serial, struct serial_stage *entry, struct as
 {
     struct repeat *repeat = &entry->repeat;
     int64_t submissions = (int64_t)command_submission_count(entry->command);
-    int64_t one_ns = device_queue(slot->device->members[0], entry->role)->empty_region_ns;
+    int64_t one_ns = serial_stage_queue(entry)->empty_region_ns;
     int64_t empty_ns = one_ns * submissions;
     if (one_ns <= 0 || repeat->watched_ns == 0 ||
         repeat->watched_ns >= REPEAT_EMPTY_REGIONS * empty_ns)

@@ -17,20 +17,27 @@ static const char too_short[] = "0 ns: too short for the clock";
 static const char too_few[] = "read in too few batches for an interval";
 #define VALUES_MIN 6
 
-static size_t row_width(const struct serial *serial)
+/* The first column of what the schedule adds. */
+static size_t column_extras(const struct serial *serial)
 {
     return COLUMN_STAGES + 2 * (size_t)serial->count;
 }
 
-unsigned samples_room(const struct serial *serial)
+static size_t row_width(const struct samples *samples, const struct serial *serial)
 {
-    return (unsigned)((CHANNEL_LINE_BYTES - HEAD_BYTES) / (row_width(serial) * NUMBER_BYTES));
+    return column_extras(serial) + samples->extra_count;
+}
+
+unsigned samples_room(const struct samples *samples, const struct serial *serial)
+{
+    size_t row_bytes = row_width(samples, serial) * NUMBER_BYTES;
+    return (unsigned)((CHANNEL_LINE_BYTES - HEAD_BYTES) / row_bytes);
 }
 
 bool samples_add(struct samples *samples, const struct serial *serial,
                  const struct serial_times *times, struct assay_error *error)
 {
-    size_t width = row_width(serial);
+    size_t width = row_width(samples, serial);
     if (samples->count == samples->capacity) {
         size_t capacity = samples->capacity ? 2 * samples->capacity : 32;
         int64_t *rows = realloc(samples->rows, capacity * width * sizeof(*rows));
@@ -49,6 +56,8 @@ bool samples_add(struct samples *samples, const struct serial *serial,
         row[COLUMN_STAGES + 2 * i] = times->stages[i].time_ns;
         row[COLUMN_STAGES + 2 * i + 1] = times->stages[i].device_ns;
     }
+    for (unsigned i = 0; i < samples->extra_count; i++)
+        row[column_extras(serial) + i] = times->extra_ns[i];
     return true;
 }
 
@@ -61,7 +70,8 @@ void samples_free(struct samples *samples)
 /* Of the device times of a repeated stage beside its host times only some are there. */
 static bool is_sparse(const struct serial *serial, size_t column)
 {
-    if (column < COLUMN_STAGES || (column - COLUMN_STAGES) % 2 == 0)
+    if (column < COLUMN_STAGES || column >= column_extras(serial) ||
+        (column - COLUMN_STAGES) % 2 == 0)
         return false;
     const struct serial_stage *stage = &serial->stages[(column - COLUMN_STAGES) / 2];
     return stage->repeat.command && stage->host_clock;
@@ -80,7 +90,7 @@ static bool column_present(const struct samples *samples, const struct serial *s
     } else if (is_sparse(serial, column)) {
         return samples->count > 0;
     }
-    size_t width = row_width(serial);
+    size_t width = row_width(samples, serial);
     for (size_t i = 0; i < samples->count; i++)
         if (samples->rows[i * width + column] < 0)
             return false;
@@ -93,7 +103,7 @@ static void add_series(const struct samples *samples, const struct serial *seria
     if (!column_present(samples, serial, column))
         return;
     text_addf(out, "%s\"%s%s\":[", out->length ? "," : "{", name, suffix);
-    size_t width = row_width(serial);
+    size_t width = row_width(samples, serial);
     for (size_t i = 0; i < samples->count; i++) {
         long long value = samples->rows[i * width + column];
         text_add(out, i ? "," : "");
@@ -117,6 +127,8 @@ void samples_add_series(const struct samples *samples, const struct serial *seri
         add_series(samples, serial, COLUMN_STAGES + 2 * i, name, ".time", out);
         add_series(samples, serial, COLUMN_STAGES + 2 * i + 1, name, ".device_time", out);
     }
+    for (unsigned i = 0; i < samples->extra_count; i++)
+        add_series(samples, serial, column_extras(serial) + i, samples->extras[i], "", out);
     text_add(out, out->length ? "}" : "{}");
 }
 
@@ -138,7 +150,7 @@ static int64_t device_step(const struct serial_stage *stage)
 static int64_t column_step(const struct serial *serial, size_t column)
 {
     int64_t sum = 0;
-    if (column == COLUMN_TIME || column == COLUMN_SUBMIT)
+    if (column == COLUMN_TIME || column == COLUMN_SUBMIT || column >= column_extras(serial))
         return serial->step_ns;
     for (unsigned i = 0; column == COLUMN_DEVICE && i < serial->count; i++)
         sum += serial->stages[i].step_ns;
@@ -165,7 +177,7 @@ static struct summary summarise(const struct samples *samples, const struct seri
                                 size_t column, double confidence, double *scratch)
 {
     struct summary summary = {0};
-    size_t width = row_width(serial);
+    size_t width = row_width(samples, serial);
     for (size_t i = 0; i < samples->count; i++)
         if (samples->rows[i * width + column] >= 0)
             scratch[summary.n++] = (double)samples->rows[i * width + column];
@@ -286,8 +298,39 @@ bool samples_metrics(const struct samples *samples, const struct serial *serial,
     bool ok = write_totals(&w);
     for (unsigned i = 0; ok && i < serial->count; i++)
         ok = write_stage(&w, i);
+    for (unsigned i = 0; ok && i < samples->extra_count; i++) {
+        struct summary extra = column_summary(&w, column_extras(serial) + i, too_short);
+        ok = write_time(&w, samples->extras[i], &extra);
+    }
     free(scratch);
     return ok;
+}
+
+bool samples_ratio(const struct samples *samples, const struct serial *serial, unsigned above,
+                   unsigned below, double confidence, struct metric *out, struct assay_error *error)
+{
+    double *ratios = malloc((samples->count ? samples->count : 1) * sizeof(*ratios));
+    if (!ratios)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for statistics");
+    size_t width = row_width(samples, serial);
+    out->n = 0;
+    for (size_t i = 0; i < samples->count; i++) {
+        const int64_t *extras = samples->rows + i * width + column_extras(serial);
+        if (extras[below] > 0)
+            ratios[out->n++] = (double)extras[above] / (double)extras[below];
+    }
+    if (out->n < VALUES_MIN) {
+        out->absent = too_few;
+    } else {
+        struct interval interval;
+        stats_sort(ratios, out->n);
+        stats_median_interval(ratios, out->n, confidence, &interval);
+        out->value = interval.estimate;
+        out->low = interval.low;
+        out->high = interval.high;
+    }
+    free(ratios);
+    return true;
 }
 
 int64_t samples_time_median(const struct samples *samples, const struct serial *serial,

@@ -6,11 +6,13 @@
 #include "measure/serial.h"
 #include "result/metric.h"
 
-/* All zero is empty. A row is one batch: end to end, submit, device, CPU, then time and device time
- * of each stage; all in ns. */
+/* All zero is empty. A row is one turn: end to end, submit, device, CPU, then time and device time
+ * of each stage, then what the schedule adds (serial_times.extra); all in ns. */
 struct samples {
     int64_t *rows;
     size_t count, capacity;
+    const char *const *extras; /* names of what the schedule adds; at most SERIAL_EXTRAS */
+    unsigned extra_count;
 };
 bool samples_add(struct samples *samples, const struct serial *serial,
                  const struct serial_times *times, struct assay_error *error);
@@ -20,7 +22,11 @@ void samples_free(struct samples *samples);
 void samples_add_series(const struct samples *samples, const struct serial *serial,
                         struct text *out);
 /* How many samples a record can hold: its line has a limited length. */
-unsigned samples_room(const struct serial *serial);
+unsigned samples_room(const struct samples *samples, const struct serial *serial);
+/* The ratio of two extras, turn by turn: its median and interval. */
+bool samples_ratio(const struct samples *samples, const struct serial *serial, unsigned above,
+                   unsigned below, double confidence, struct metric *out,
+                   struct assay_error *error);
 /* All metrics but the workload's extras. The interval of a time is no narrower than a step of the
  * clock that gave it. */
 bool samples_metrics(const struct samples *samples, const struct serial *serial, double confidence,

@@ -51,22 +51,46 @@ static bool check_cost(const struct serial_stage *entry, struct assay_error *err
                       (unsigned long long)reads, (unsigned long long)writes);
 }
 
-static bool stage_record(struct serial_stage *entry, const struct serial_params *params,
-                         struct assay_error *error)
+struct vulkan_queue *serial_stage_queue(const struct serial_stage *entry)
+{
+    return command_queue(entry->command);
+}
+
+static bool record_for(struct serial_stage *entry, enum vulkan_role role,
+                       const struct serial_params *params, struct assay_error *error)
 {
     const struct assay_stage *stage = entry->stage;
-    entry->role = stage->kind == ASSAY_STAGE_COMPUTE ? VULKAN_ROLE_COMPUTE : VULKAN_ROLE_TRANSFER;
-    struct command_params create = {.slot = params->slot, .name = stage->name, .role = entry->role};
+    bool apart = params->slot->device->member_count > 1 && stage->kind == ASSAY_STAGE_TRANSFER;
+    entry->role = role;
+    entry->member = apart ? 1 : 0;
+    struct command_params create = {
+        .slot = params->slot, .name = stage->name, .role = role, .member = entry->member};
+    command_destroy(&entry->command);
     entry->command = command_create(&create, error);
     if (!entry->command)
         return false;
     if (!stage->record(registry_stage(stage), params->self, entry->command, error))
         return serial_hook_failed(stage->name, "record", error);
-    if (!command_finish(entry->command, error) || !check_cost(entry, error))
+    return command_finish(entry->command, error);
+}
+
+/* Which way a stage copies shows once it is recorded. */
+static bool stage_record(struct serial_stage *entry, const struct serial_params *params,
+                         struct assay_error *error)
+{
+    bool compute = entry->stage->kind == ASSAY_STAGE_COMPUTE;
+    if (!record_for(entry, compute ? VULKAN_ROLE_COMPUTE : VULKAN_ROLE_TRANSFER, params, error))
+        return false;
+    struct vulkan_device *device = params->slot->device->members[entry->member];
+    if (params->downloads_apart && !compute && command_is_download(entry->command) &&
+        device_queue(device, VULKAN_ROLE_TRANSFER_BACK) != serial_stage_queue(entry) &&
+        !record_for(entry, VULKAN_ROLE_TRANSFER_BACK, params, error))
+        return false;
+    if (!check_cost(entry, error))
         return false;
     entry->device_time = command_has_timestamps(entry->command);
     entry->host_clock = !entry->device_time || command_touches_host(entry->command);
-    entry->step_ns = device_queue(params->slot->device->members[0], entry->role)->step_ns *
+    entry->step_ns = serial_stage_queue(entry)->step_ns *
                      (int64_t)command_submission_count(entry->command);
     return true;
 }

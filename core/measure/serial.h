@@ -11,6 +11,7 @@
 #include "vulkan/command.h"
 
 #define MEASURE_STAGES_MAX 16
+#define SERIAL_EXTRAS 8
 
 /* A stage that is present with the case's parameters. */
 struct serial_stage {
@@ -42,8 +43,11 @@ struct serial_params {
     struct assay_slot *slot;
     void *self;
     struct assay_clock *clock;
+    bool downloads_apart; /* downloads go to the queue for them, where the device has one */
 };
-/* Finds the present stages and records the device stages. On failure serial_finish is still due. */
+/* Finds the present stages and records the device stages, each for the queue of its role; in a set
+ * of several devices those of kind TRANSFER for the second member, the others for the first. On
+ * failure serial_finish is still due. */
 bool serial_prepare(struct serial *serial, const struct serial_params *params,
                     struct assay_error *error);
 void serial_finish(struct serial *serial);
@@ -56,7 +60,10 @@ struct serial_times {
     struct {
         int64_t time_ns, device_ns; /* device_ns -1: none */
     } stages[MEASURE_STAGES_MAX];
+    int64_t extra_ns[SERIAL_EXTRAS]; /* what a schedule adds (measure/method.h) */
 };
+/* Of a device stage. */
+struct vulkan_queue *serial_stage_queue(const struct serial_stage *entry);
 /* One batch. */
 bool serial_batch(struct serial *serial, struct serial_times *times, struct assay_error *error);
 

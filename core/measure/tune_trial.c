@@ -86,6 +86,9 @@ static bool trial_open(const struct tune_trials *trials, struct tune_candidate *
     if (!trial)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a candidate");
     trial->request = *trials->request;
+    trial->request.schedule = schedule_default(SCHEDULE_SERIAL);
+    trial->request.perturb = false;
+    trial->request.defect_stage = 0;
     trial->member = (struct member){.request = &trial->request,
                                     .result = &trial->result,
                                     .clock = trials->clock,
@@ -133,7 +136,7 @@ static bool trial_open_alone(struct tune_trials *trials, struct tune_candidate *
 static bool trial_time(struct tune_trials *trials, struct tune_candidate *candidate,
                        struct assay_error *error)
 {
-    struct serial *serial = &candidate->trial->member.serial;
+    struct serial *serial = &candidate->trial->member.slots[0].serial;
     struct serial_times times;
     int64_t sum = 0;
     tuning_mark(trials->store, candidate->name);
@@ -152,7 +155,7 @@ static bool trial_time(struct tune_trials *trials, struct tune_candidate *candid
 
 static void add_cost(struct tune_trials *trials, const struct tune_candidate *candidate)
 {
-    const struct serial *serial = &candidate->trial->member.serial;
+    const struct serial *serial = &candidate->trial->member.slots[0].serial;
     bool compute = false;
     for (unsigned i = 0; i < serial->count; i++)
         compute = compute || serial->stages[i].stage->kind == ASSAY_STAGE_COMPUTE;
@@ -179,10 +182,10 @@ static bool trial_run(struct tune_trials *trials, struct tune_candidate *candida
     if (!trial_open_alone(trials, candidate, error))
         return false;
     struct member *member = &candidate->trial->member;
-    if (!slot_restore(member->slot, error) || !trial_time(trials, candidate, error) ||
+    if (!slot_restore(member->slots[0].slot, error) || !trial_time(trials, candidate, error) ||
         !member_verify(member, error))
         return false;
-    if (member->verification.nothing)
+    if (member->slots[0].verification.nothing)
         return assay_fail(error, ASSAY_INTERNAL, "the workload cannot tell whether it is right");
     add_cost(trials, candidate);
     candidate->count = 0; /* many drivers compile at the first batch */

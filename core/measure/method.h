@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What a schedule is to the sampler: how many slots a case has, what one sample is, and how a batch
+ * a slot is issued to be verified. One a kind of schedule (experiment/schedule.h). Inside
+ * core/measure only. */
+#ifndef MEASURE_METHOD_H
+#define MEASURE_METHOD_H
+
+#include "measure/engine.h"
+#include "measure/member.h"
+
+struct measure_method {
+    unsigned (*slots)(const struct member *member); /* how many there are to be, at least 1 */
+    /* Optional. All slots are there: what else it takes, in member->state. */
+    bool (*open)(struct member *member, struct assay_error *error);
+    /* One sample, and *time_ns the figure that decides when sampling ends. In the warm-up `times`
+     * counts for nothing but what repeat_watch takes of it. */
+    bool (*sample)(struct member *member, bool warmup, struct serial_times *times, int64_t *time_ns,
+                   struct assay_error *error);
+    /* One batch in each slot, as the schedule issues them. `perturb`: NULL for none. */
+    bool (*run_all)(struct member *member, const struct engine_perturb *perturb,
+                    struct assay_error *error);
+    /* Optional. Metrics that are not times of turns. */
+    bool (*report)(struct member *member, double confidence, struct assay_error *error);
+    void (*close)(struct member *member); /* Optional; also after an open that failed */
+    /* Times that a sample has beside those of serial_times, in ns: metrics and series of these
+     * names. */
+    const char *const *extras;
+    unsigned extra_count; /* at most SERIAL_EXTRAS */
+    bool downloads_apart; /* downloads go to the queue for them, where the device has one */
+};
+
+/* Of a schedule that is offered (schedule_offered). */
+const struct measure_method *measure_method_of(enum schedule_kind kind);
+
+extern const struct measure_method method_serial, method_pipelined;
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* The pipelined schedule: `depth` batches in flight. A sample is one batch alone, for the times of
+ * its stages, and then one burst: batches that fill the pipeline, the steady ones, and those behind
+ * which it empties. */
+#include "measure/method.h"
+
+#include "base/text.h"
+#include "result/record.h"
+#include "stats/histogram.h"
+#include "stats/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BURST_NS 20000000 /* steady batches together, where they are short */
+#define STEADY_LEAST 8
+#define STEADY_MOST 1024
+#define STEADY_MODEL 32 /* times the depth: simulated time costs little */
+
+enum extra { EXTRA_PERIOD, EXTRA_SERIAL, EXTRA_IDEAL, EXTRA_COUNT };
+static const char *const extras[EXTRA_COUNT] = {
+    [EXTRA_PERIOD] = "period",
+    [EXTRA_SERIAL] = "serial_time",
+    [EXTRA_IDEAL] = "ideal_period",
+};
+
+struct pipelined {
+    struct engine *engine;
+    struct engine_layout layout;
+    struct serial **recordings; /* of each slot */
+    unsigned depth, steady;
+    bool touched;    /* each slot has run once */
+    uint64_t wanted; /* batches of the burst in progress */
+    struct events events;
+    struct event_batch *batches; /* of the steady ones */
+    int64_t *latencies;          /* the same */
+    struct histogram *histogram; /* of all latencies that count */
+    int64_t window_ns, stage_ns[MEASURE_STAGES_MAX], group_ns[MEASURE_STAGES_MAX];
+    int64_t stage_cpu_ns[MEASURE_STAGES_MAX]; /* -1: not read */
+    uint64_t steady_batches;                  /* that these are of */
+};
+
+static unsigned depth_of(const struct member *member)
+{
+    return (unsigned)member->request->schedule.depth;
+}
+
+static bool refuse_reset(const struct member *member, struct assay_error *error)
+{
+    return assay_fail(
+        error, ASSAY_UNSUPPORTED,
+        "'%s' is put back between two batches (reset), which only the serial schedule "
+        "does",
+        member->request->workload->name);
+}
+
+static bool make_engine(struct member *member, struct pipelined *self, struct assay_error *error)
+{
+    self->recordings = calloc(self->depth, sizeof(struct serial *));
+    self->histogram = histogram_create(error);
+    if (!self->histogram)
+        return false;
+    if (!self->recordings)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %u slots",
+                          self->depth);
+    for (unsigned i = 0; i < self->depth; i++)
+        self->recordings[i] = &member->slots[i].serial;
+    engine_layout_make(&member->slots[0].serial, member->request->params, &self->layout);
+    struct engine_params params = {.device = member->request->device,
+                                   .clock = member->clock,
+                                   .layout = &self->layout,
+                                   .slots = self->recordings,
+                                   .depth = self->depth,
+                                   .variants = 1};
+    self->engine = engine_create(&params, error);
+    return self->engine;
+}
+
+static bool pipelined_open(struct member *member, struct assay_error *error)
+{
+    if (member->request->workload->reset)
+        return refuse_reset(member, error);
+    struct pipelined *self = member->state = calloc(1, sizeof(*self));
+    if (!self)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a pipeline");
+    self->depth = depth_of(member);
+    self->steady = 2 * self->depth > STEADY_LEAST ? 2 * self->depth : STEADY_LEAST;
+    unsigned most = STEADY_MOST;
+    if (member->clock->simulated)
+        most = self->steady = STEADY_MODEL * self->depth;
+    most = most > self->steady ? most : self->steady;
+    self->batches = calloc(most, sizeof(*self->batches));
+    self->latencies = calloc(most, sizeof(*self->latencies));
+    if (!self->batches || !self->latencies)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a pipeline");
+    return make_engine(member, self, error);
+}
+
+static void pipelined_close(struct member *member)
+{
+    struct pipelined *self = member->state;
+    if (!self)
+        return;
+    engine_destroy(&self->engine);
+    histogram_destroy(&self->histogram);
+    events_free(&self->events);
+    free(self->recordings);
+    free(self->batches);
+    free(self->latencies);
+    free(self);
+    member->state = NULL;
+}
+
+static enum engine_answer burst_next(void *user, uint64_t batch, int64_t now_ns,
+                                     struct engine_issue *issue)
+{
+    const struct pipelined *self = user;
+    (void)now_ns;
+    (void)issue;
+    return batch < self->wanted ? ENGINE_ISSUE : ENGINE_END;
+}
+
+static bool burst_ended(void *user, const struct event *event, struct assay_error *error)
+{
+    struct pipelined *self = user;
+    return events_add(&self->events, event, error);
+}
+
+static bool run_burst(struct pipelined *self, uint64_t batches,
+                      const struct engine_perturb *perturb, struct assay_error *error)
+{
+    const struct engine_source source = {.user = self, .next = burst_next, .ended = burst_ended};
+    self->wanted = batches;
+    events_clear(&self->events);
+    return events_reserve(&self->events, (size_t)batches * self->layout.stages, error) &&
+           engine_run(self->engine, &source, perturb, error);
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Takes the steady batches out of the burst's events; `first` is the first one of them, from 1. */
+static int64_t read_latencies(struct pipelined *self, uint64_t first)
+{
+    events_batches(&self->events, first, self->steady, self->batches);
+    for (unsigned i = 0; i < self->steady; i++)
+        self->latencies[i] = self->batches[i].end_ns - self->batches[i].begin_ns;
+    qsort(self->latencies, self->steady, sizeof(*self->latencies), compare);
+    return self->latencies[self->steady / 2];
+}
+
+/* How the window was used goes to that of the windows before. */
+static void add_use(struct pipelined *self, int64_t begin_ns, int64_t end_ns)
+{
+    int64_t stage_ns[MEASURE_STAGES_MAX], group_ns[MEASURE_STAGES_MAX], cpu_ns[MEASURE_STAGES_MAX];
+    struct event_use use = {.begin_ns = begin_ns,
+                            .end_ns = end_ns,
+                            .stage_ns = stage_ns,
+                            .group_ns = group_ns,
+                            .stage_cpu_ns = cpu_ns};
+    events_use(&self->events, self->layout.stages, self->layout.groups, &use);
+    for (unsigned i = 0; i < self->layout.stages; i++) {
+        self->stage_ns[i] += stage_ns[i];
+        self->stage_cpu_ns[i] = cpu_ns[i] < 0 ? -1 : self->stage_cpu_ns[i] + cpu_ns[i];
+    }
+    for (unsigned i = 0; i < self->layout.groups; i++)
+        self->group_ns[i] += group_ns[i];
+    self->window_ns += end_ns - begin_ns;
+}
+
+/* Stages that share a group can make the ends come in a pattern of several batches, over and over.
+ * Then the window is whole patterns, or it would hold more or less work than its batches have. What
+ * is measured never repeats to the nanosecond; it is a matter of models. Returns the number of
+ * batches at the end of the steady ones that the window has. */
+static unsigned whole_patterns(const struct pipelined *self)
+{
+    const struct event_batch *batch = self->batches;
+    unsigned last = self->steady - 1, half = self->steady / 2;
+    for (unsigned length = 1; length <= half / 2; length++) {
+        unsigned i = last;
+        while (i > last - half + length &&
+               batch[i].end_ns - batch[i - 1].end_ns ==
+                   batch[i - length].end_ns - batch[i - length - 1].end_ns)
+            i--;
+        if (i == last - half + length)
+            return half / length * length;
+    }
+    return self->steady;
+}
+
+static void set_extras(const struct pipelined *self, int64_t period_ns, struct serial_times *times)
+{
+    struct pipeline_stage stages[MEASURE_STAGES_MAX];
+    struct pipeline predicted;
+    int64_t serial_ns = 0;
+    for (unsigned i = 0; i < self->layout.stages; i++) {
+        int64_t time_ns = times->stages[i].time_ns;
+        stages[i] = (struct pipeline_stage){.time = (double)time_ns,
+                                            .group = self->layout.group_of[i]};
+        serial_ns += time_ns;
+    }
+    pipeline_predict(stages, self->layout.stages, self->depth, &predicted);
+    times->extra_ns[EXTRA_PERIOD] = period_ns;
+    times->extra_ns[EXTRA_SERIAL] = serial_ns;
+    times->extra_ns[EXTRA_IDEAL] = (int64_t)(predicted.period + 0.5);
+}
+
+/* The batches in front of the steady ones use each slot twice. */
+static bool burst(struct member *member, bool warmup, struct serial_times *times,
+                  struct assay_error *error)
+{
+    struct pipelined *self = member->state;
+    uint64_t fill = 2 * (uint64_t)self->depth, all = fill + self->steady + self->depth;
+    bool cpu = !member->clock->simulated;
+    int64_t cpu_ns = cpu ? clock_process_cpu_ns() : 0;
+    if (!run_burst(self, all, NULL, error))
+        return false;
+    times->cpu_ns = cpu ? (clock_process_cpu_ns() - cpu_ns) / (int64_t)all : -1;
+    struct event_batch filled;
+    events_batches(&self->events, fill - 1, 1, &filled);
+    times->time_ns = read_latencies(self, fill);
+    unsigned count = whole_patterns(self), last = self->steady - 1;
+    int64_t end_ns = self->batches[last].end_ns;
+    int64_t begin_ns = count <= last ? self->batches[last - count].end_ns : filled.end_ns;
+    set_extras(self, (end_ns - begin_ns + count / 2) / count, times);
+    if (warmup)
+        return true;
+    for (unsigned i = 0; i < self->steady; i++)
+        histogram_add(self->histogram, self->latencies[i]);
+    add_use(self, begin_ns, end_ns);
+    self->steady_batches += count;
+    return true;
+}
+
+/* So many that short batches make a burst of BURST_NS. */
+static void choose_steady(struct pipelined *self, int64_t period_ns)
+{
+    int64_t count = BURST_NS / (period_ns > 0 ? period_ns : 1);
+    count = count < STEADY_MOST ? count : STEADY_MOST;
+    count -= count % self->depth;
+    if (count > self->steady)
+        self->steady = (unsigned)count;
+}
+
+/* First touch and first dispatch of each slot. */
+static bool touch(struct member *member, struct pipelined *self, struct assay_error *error)
+{
+    struct serial_times times;
+    for (unsigned i = 0; !self->touched && i < self->depth; i++)
+        if (!serial_batch(&member->slots[i].serial, &times, error))
+            return false;
+    self->touched = true;
+    return true;
+}
+
+static bool pipelined_sample(struct member *member, bool warmup, struct serial_times *times,
+                             int64_t *time_ns, struct assay_error *error)
+{
+    struct pipelined *self = member->state;
+    struct serial *serial = &member->slots[member->turns % self->depth].serial;
+    if (!touch(member, self, error) || !serial_batch(serial, times, error))
+        return false;
+    if (!warmup && !repeat_sample(&member->slots[0].serial, member->repeats_due, times,
+                                  &member->repeated_ns, error))
+        return false;
+    if (!burst(member, warmup, times, error))
+        return false;
+    *time_ns = times->extra_ns[EXTRA_PERIOD];
+    if (warmup && !member->clock->simulated)
+        choose_steady(self, *time_ns);
+    return true;
+}
+
+static bool pipelined_run_all(struct member *member, const struct engine_perturb *perturb,
+                              struct assay_error *error)
+{
+    struct pipelined *self = member->state;
+    return run_burst(self, self->depth, perturb, error);
+}
+
+static bool add_latency(struct member *member, double confidence, struct assay_error *error)
+{
+    static const struct {
+        const char *name;
+        double q;
+    } percentiles[] = {{"latency.p50", 0.5}, {"latency.p95", 0.95}, {"latency.p99", 0.99}};
+    const struct pipelined *self = member->state;
+    for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+        struct metric metric = {.name = percentiles[i].name,
+                                .dimension = {.seconds = 1},
+                                .n = (size_t)histogram_count(self->histogram)};
+        struct interval interval;
+        /* With too few for the confidence the interval is that of the extremes. */
+        histogram_quantile_interval(self->histogram, percentiles[i].q, confidence, &interval);
+        if (metric.n == 0)
+            metric.absent = "no batch was measured";
+        metric.value = interval.estimate / 1e9;
+        metric.low = interval.low / 1e9;
+        metric.high = interval.high / 1e9;
+        if (!metric_set_add(member->result->metrics, &metric, error))
+            return false;
+    }
+    return true;
+}
+
+static bool add_memory(struct member *member, struct assay_error *error)
+{
+    struct metric metric = {.name = "extra_memory", .dimension = {.bytes = 1}};
+    uint64_t device_bytes, host_bytes;
+    member_memory(member, &device_bytes, &host_bytes);
+    if (member->model)
+        metric.absent = "a model holds no memory";
+    metric.value = metric.low = metric.high = (double)(device_bytes + host_bytes);
+    return metric_set_add(member->result->metrics, &metric, error);
+}
+
+static void add_shares(const struct member *member)
+{
+    const struct pipelined *self = member->state;
+    const struct engine_layout *layout = &self->layout;
+    const struct serial *serial = &member->slots[0].serial;
+    struct text *out = &member->result->pipeline;
+    text_clear(out);
+    text_addf(out, "{\"depth\":%u,\"steady\":%u,\"groups\":[", self->depth, self->steady);
+    for (unsigned g = 0; g < layout->groups; g++) {
+        text_addf(out, "%s{\"name\":\"%s\",\"busy\":", g ? "," : "", layout->group[g].name);
+        number_add(out, self->window_ns ? (double)self->group_ns[g] / (double)self->window_ns : 0);
+        text_add(out, ",\"stages\":[");
+        const char *comma = "";
+        for (unsigned i = 0; i < layout->stages; i++) {
+            if (layout->group_of[i] != g)
+                continue;
+            text_addf(out, "%s{\"name\":\"%s\",\"busy\":", comma, serial->stages[i].stage->name);
+            number_add(out,
+                       self->window_ns ? (double)self->stage_ns[i] / (double)self->window_ns : 0);
+            text_add(out, ",\"cpu_ns\":");
+            if (self->stage_cpu_ns[i] < 0 || self->steady_batches == 0)
+                text_add(out, "null");
+            else
+                text_add_integer(out, self->stage_cpu_ns[i] / (int64_t)self->steady_batches);
+            text_add_char(out, '}');
+            comma = ",";
+        }
+        text_add(out, "]}");
+    }
+    text_add(out, "]}");
+}
+
+static bool pipelined_report(struct member *member, double confidence, struct assay_error *error)
+{
+    struct metric efficiency = {.name = "efficiency"};
+    const struct serial *serial = &member->slots[0].serial;
+    add_shares(member);
+    return samples_ratio(&member->samples, serial, EXTRA_IDEAL, EXTRA_PERIOD, confidence,
+                         &efficiency, error) &&
+           metric_set_add(member->result->metrics, &efficiency, error) &&
+           add_latency(member, confidence, error) && add_memory(member, error);
+}
+
+const struct measure_method method_pipelined = {
+    .slots = depth_of,
+    .open = pipelined_open,
+    .sample = pipelined_sample,
+    .run_all = pipelined_run_all,
+    .report = pipelined_report,
+    .close = pipelined_close,
+    .extras = extras,
+    .extra_count = EXTRA_COUNT,
+    .downloads_apart = true,
+};

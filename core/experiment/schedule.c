@@ -61,7 +61,7 @@ static const struct schedule_info {
 } kinds[SCHEDULE_KINDS] = {
     [SCHEDULE_SERIAL] = {"serial", true,
                          (const struct assay_option *const[]){&serial_queues_row, NULL}, NULL},
-    [SCHEDULE_PIPELINED] = {"pipelined", false,
+    [SCHEDULE_PIPELINED] = {"pipelined", true,
                             (const struct assay_option *const[]){&depth_row, &queues_row,
                                                                  &sensitivity_row, NULL},
                             NULL},

@@ -150,6 +150,8 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
     add_member(out, "sensors", record->sensors, "null");
     if (record->tuning && *record->tuning)
         add_member(out, "tuning", record->tuning, "");
+    if (record->pipeline && *record->pipeline)
+        add_member(out, "pipeline", record->pipeline, "");
     if (record->output)
         add_text_member(out, "output", record->output);
     text_add_char(out, '}');

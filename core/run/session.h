@@ -11,10 +11,15 @@
 #include "vulkan/device.h"
 #include "vulkan/shader.h"
 
+struct session_device_choice {
+    enum vulkan_queue_choice queues;
+    unsigned members; /* logical devices of it in the set */
+};
+
 struct session_device {
     struct session_device *next;
     size_t index; /* in the inventory */
-    enum vulkan_queue_choice queues;
+    struct session_device_choice choice;
     struct assay_device *device; /* kept open until the worker ends */
     struct text record;          /* members of the record's `device` after `selector`, as JSON */
 };
@@ -58,7 +63,7 @@ bool session_open_vulkan(struct session *session, struct assay_error *error);
 /* The device that the selector (NULL: the default) means, with these queues; opened at its first
  * use. */
 struct session_device *session_open_device(struct session *session, const char *selector,
-                                           enum vulkan_queue_choice queues,
+                                           struct session_device_choice choice,
                                            struct assay_error *error);
 /* The answer to `devices`, as a tree. New reference; NULL with error. */
 json_t *session_describe_devices(struct session *session, struct assay_error *error);

@@ -22,6 +22,7 @@ struct job {
     const struct assay_workload *workload;
     void *params;
     struct shader_search search;
+    struct schedule schedule;
     struct session_device *device;
     bool explored; /* nothing to measure */
     struct text output;
@@ -138,13 +139,19 @@ static struct measure_budget job_budget(const struct job *job, bool looks)
     return budget;
 }
 
-static enum vulkan_queue_choice job_queues(const struct job *job)
+static struct session_device_choice job_queues(const struct job *job)
 {
-    const json_t *schedule = json_object_get(job->request, "schedule");
-    const char *name = json_text(schedule, "queues", "auto");
-    if (strcmp(name, "one") == 0)
-        return VULKAN_QUEUES_ONE;
-    return strcmp(name, "dedicated") == 0 ? VULKAN_QUEUES_DEDICATED : VULKAN_QUEUES_AUTO;
+    switch ((enum schedule_queues)job->schedule.queues) {
+    case SCHEDULE_QUEUES_ONE:
+        return (struct session_device_choice){VULKAN_QUEUES_ONE, 1};
+    case SCHEDULE_QUEUES_DEDICATED:
+        return (struct session_device_choice){VULKAN_QUEUES_DEDICATED, 1};
+    case SCHEDULE_QUEUES_DEVICES:
+        return (struct session_device_choice){VULKAN_QUEUES_AUTO, 2};
+    case SCHEDULE_QUEUES_AUTO:
+        break;
+    }
+    return (struct session_device_choice){VULKAN_QUEUES_AUTO, 1};
 }
 
 /* A plugin's kernels lie beside it: they are found behind those beside the script. */
@@ -281,6 +288,8 @@ static bool is_exploration(const struct session *session, const json_t *request)
 static bool job_prepare(struct job *job, struct session *session, struct arena *arena,
                         struct assay_error *error)
 {
+    if (!schedule_from_json(json_object_get(job->request, "schedule"), &job->schedule, error))
+        return false;
     if (is_exploration(session, job->request))
         return job_explore(job, session, error);
     if (!job_find(job, session, error) || !job_search(job, session, arena, error) ||
@@ -328,6 +337,7 @@ static bool add_case(struct job *job, const struct measure_result *result,
         .status = record_status(failure->status),
         .reason = done ? NULL : failure->text,
         .memory = text_string(&result->memory),
+        .pipeline = done ? text_string(&result->pipeline) : "",
         .shaders = text_string(&result->shaders),
         .sources = text_string(&result->sources),
         .notes = text_string(&result->notes),
@@ -503,6 +513,9 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
             .search = &job->search,
             .seed = (uint64_t)json_whole(job->request, "case_seed", 0),
             .note = job->device ? vulkan_instance_unwatched(session->instance) : NULL,
+            .schedule = job->schedule,
+            .perturb = json_object_get(job->request, "perturb") != NULL,
+            .perturb_seed = (uint64_t)json_whole(job->request, "perturb", 0),
             .validate = session->validate,
         };
     }

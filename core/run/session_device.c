@@ -32,8 +32,12 @@ bool session_open_vulkan(struct session *session, struct assay_error *error)
 static bool device_open(struct session *session, struct session_device *entry,
                         struct assay_error *error)
 {
-    struct vulkan_device_params params = {
-        .physical = &entry->index, .member_count = 1, .queues = entry->queues};
+    size_t indices[VULKAN_MEMBERS_MAX];
+    struct vulkan_device_params params = {.physical = indices,
+                                          .member_count = entry->choice.members,
+                                          .queues = entry->choice.queues};
+    for (unsigned i = 0; i < params.member_count; i++)
+        indices[i] = entry->index;
     entry->device = device_create(session->instance, &params, error);
     if (!entry->device || !device_measure_empty_regions(entry->device, error))
         goto fail;
@@ -50,7 +54,7 @@ fail:
 }
 
 struct session_device *session_open_device(struct session *session, const char *selector,
-                                           enum vulkan_queue_choice queues,
+                                           struct session_device_choice choice,
                                            struct assay_error *error)
 {
     size_t index;
@@ -58,14 +62,15 @@ struct session_device *session_open_device(struct session *session, const char *
         !vulkan_select(session->inventory, selector, &index, error))
         return NULL;
     for (struct session_device *entry = session->devices; entry; entry = entry->next)
-        if (entry->index == index && entry->queues == queues)
+        if (entry->index == index && entry->choice.queues == choice.queues &&
+            entry->choice.members == choice.members)
             return entry;
     struct session_device *entry = malloc(sizeof(*entry));
     if (!entry) {
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a device");
         return NULL;
     }
-    *entry = (struct session_device){.next = session->devices, .index = index, .queues = queues};
+    *entry = (struct session_device){.next = session->devices, .index = index, .choice = choice};
     if (!device_open(session, entry, error)) {
         free(entry);
         return NULL;

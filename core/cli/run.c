@@ -27,7 +27,8 @@ struct run_choices {
     const char *directory, *deadline;
     int64_t deadline_ns;
     enum progress_choice progress;
-    bool quick, validate, require_served, watch;
+    bool quick, validate, require_served, watch, perturb;
+    int64_t perturb_seed;
 };
 
 /* What a run holds on to. */
@@ -89,6 +90,9 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
         return arguments_time(name, value, &choices->deadline_ns, error);
     } else if (strcmp(name, "quick") == 0) {
         choices->quick = true;
+    } else if (strcmp(name, "perturb") == 0) {
+        choices->perturb = true;
+        return arguments_whole(name, value, 0, INT64_MAX, &choices->perturb_seed, error);
     } else if (strcmp(name, "validate") == 0) {
         choices->validate = true;
     } else if (strcmp(name, "require-served") == 0) {
@@ -117,6 +121,8 @@ static bool configure_worker(struct run *run, const json_t *script, struct assay
             .log_path = text_string(&run->output.log),
             .validate = run->choices->validate,
             .quick = run->choices->quick,
+            .perturb = run->choices->perturb,
+            .perturb_seed = run->choices->perturb_seed,
             .deadline_ns = run->choices->deadline_ns,
             .shader_directories = directories,
             .script = script,
@@ -382,6 +388,9 @@ static const struct arguments_option options[] = {
      "directory that holds a journal is refused"},
     CHOICES_PLAN_ROWS,
     {"quick", 0, NULL, "measure less: a tenth of each case's time"},
+    {"perturb", 0, "SEED",
+     "verify batches in flight again, with delays between stages and queues\n"
+     "that follow from the seed: missing waits come to light"},
     {"validate", 0, NULL,
      "turn on the Vulkan validation layers, synchronisation and accesses of\n"
      "shaders included; a message fails the case"},

@@ -53,8 +53,9 @@ static bool can_wait_ahead(const struct engine *engine, const struct engine_batc
 {
     const struct engine_group *group = &engine->layout.group[engine->layout.group_of[stage]];
     const struct engine_group *before = &engine->layout.group[engine->layout.group_of[stage - 1]];
-    return batch->submitted >= stage && group->place == ENGINE_QUEUE &&
-           before->place == ENGINE_QUEUE && group->member == before->member && group->run;
+    return batch->submitted >= stage && engine->perturb.held_stage != stage + 1 &&
+           group->place == ENGINE_QUEUE && before->place == ENGINE_QUEUE &&
+           group->member == before->member && group->run;
 }
 
 static bool is_ready(const struct engine *engine, const struct engine_batch *batch, unsigned stage)
@@ -104,6 +105,8 @@ void engine_ended(struct engine *engine, const struct event *event)
 int64_t engine_delay_ns(const struct engine *engine, uint64_t batch, unsigned stage)
 {
     const struct engine_perturb *perturb = &engine->perturb;
+    if (perturb->held_stage == stage + 1)
+        return perturb->held_ns;
     if (perturb->late_ns <= 0)
         return 0;
     uint64_t stream = random_child(perturb->seed, batch);

@@ -77,12 +77,17 @@ struct engine_source {
     bool (*ended)(void *user, const struct event *event, struct assay_error *error);
 };
 
-/* To bring a missing wait to light: delays that a right engine cannot show in its results. */
+/* Delays. The first kind brings missing waits to light: a right engine does not show it in its
+ * results. */
 struct engine_perturb {
     uint64_t seed;
     unsigned late_stage; /* each execution of this one begins late by half to all of `late_ns`,
                             those of the others by up to an eighth of it */
     int64_t late_ns;     /* 0: no delays */
+    /* What a stage's time is to the whole: the stage of this number, from 1, takes its group
+     * `held_ns` longer, exactly; the group does nothing ahead then. 0: none. */
+    unsigned held_stage;
+    int64_t held_ns;
     /* For tests of the above: the stage of this number, from 1, does not wait for the one before
      * it. 0: all wait. */
     unsigned defect_stage;

@@ -206,7 +206,10 @@ static void submit(struct worker *worker, struct serial *serial, struct flight *
  * an older batch. */
 static bool may_begin(const struct worker *worker)
 {
-    return worker->count == 0 || worker->engine->layout.group[worker->group].run;
+    const struct engine *engine = worker->engine;
+    unsigned held = engine->perturb.held_stage;
+    bool holds = held > 0 && engine->layout.group_of[held - 1] == worker->group;
+    return worker->count == 0 || (engine->layout.group[worker->group].run && !holds);
 }
 
 static void *run_worker(void *user)

@@ -14,6 +14,7 @@
 
 #define BURST_NS 20000000 /* steady batches together, where they are short */
 #define STEADY_LEAST 8
+#define DELAY_PART 4 /* of the period: how much a stage is held for its sensitivity */
 #define STEADY_MOST 1024
 #define STEADY_MODEL 32 /* times the depth: simulated time costs little */
 
@@ -38,6 +39,15 @@ struct pipelined {
     int64_t window_ns, stage_ns[MEASURE_STAGES_MAX], group_ns[MEASURE_STAGES_MAX];
     int64_t stage_cpu_ns[MEASURE_STAGES_MAX]; /* -1: not read */
     uint64_t steady_batches;                  /* that these are of */
+    double *sensitivities;                    /* [turn][stage] */
+    size_t sensitivity_count;                 /* turns */
+};
+
+/* Of a burst: from the end of one batch to that of another, `count` later. */
+struct window {
+    int64_t begin_ns, end_ns, period_ns;
+    unsigned count;
+    uint64_t batches; /* of the whole burst */
 };
 
 static unsigned depth_of(const struct member *member)
@@ -107,6 +117,7 @@ static void pipelined_close(struct member *member)
     free(self->recordings);
     free(self->batches);
     free(self->latencies);
+    free(self->sensitivities);
     free(self);
     member->state = NULL;
 }
@@ -142,10 +153,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Takes the steady batches out of the burst's events; `first` is the first one of them, from 1. */
-static int64_t read_latencies(struct pipelined *self, uint64_t first)
+/* Of the steady batches; gives the median. */
+static int64_t read_latencies(struct pipelined *self)
 {
-    events_batches(&self->events, first, self->steady, self->batches);
     for (unsigned i = 0; i < self->steady; i++)
         self->latencies[i] = self->batches[i].end_ns - self->batches[i].begin_ns;
     qsort(self->latencies, self->steady, sizeof(*self->latencies), compare);
@@ -153,11 +163,11 @@ static int64_t read_latencies(struct pipelined *self, uint64_t first)
 }
 
 /* How the window was used goes to that of the windows before. */
-static void add_use(struct pipelined *self, int64_t begin_ns, int64_t end_ns)
+static void add_use(struct pipelined *self, const struct window *window)
 {
     int64_t stage_ns[MEASURE_STAGES_MAX], group_ns[MEASURE_STAGES_MAX], cpu_ns[MEASURE_STAGES_MAX];
-    struct event_use use = {.begin_ns = begin_ns,
-                            .end_ns = end_ns,
+    struct event_use use = {.begin_ns = window->begin_ns,
+                            .end_ns = window->end_ns,
                             .stage_ns = stage_ns,
                             .group_ns = group_ns,
                             .stage_cpu_ns = cpu_ns};
@@ -168,7 +178,8 @@ static void add_use(struct pipelined *self, int64_t begin_ns, int64_t end_ns)
     }
     for (unsigned i = 0; i < self->layout.groups; i++)
         self->group_ns[i] += group_ns[i];
-    self->window_ns += end_ns - begin_ns;
+    self->window_ns += window->end_ns - window->begin_ns;
+    self->steady_batches += window->count;
 }
 
 /* Stages that share a group can make the ends come in a pattern of several batches, over and over.
@@ -208,30 +219,68 @@ static void set_extras(const struct pipelined *self, int64_t period_ns, struct s
     times->extra_ns[EXTRA_IDEAL] = (int64_t)(predicted.period + 0.5);
 }
 
-/* The batches in front of the steady ones use each slot twice. */
-static bool burst(struct member *member, bool warmup, struct serial_times *times,
-                  struct assay_error *error)
+/* Runs a burst and finds the window of its steady batches. Those in front use each slot twice. */
+static bool burst(struct pipelined *self, const struct engine_perturb *perturb,
+                  struct window *window, struct assay_error *error)
 {
-    struct pipelined *self = member->state;
-    uint64_t fill = 2 * (uint64_t)self->depth, all = fill + self->steady + self->depth;
-    bool cpu = !member->clock->simulated;
-    int64_t cpu_ns = cpu ? clock_process_cpu_ns() : 0;
-    if (!run_burst(self, all, NULL, error))
+    uint64_t fill = 2 * (uint64_t)self->depth;
+    window->batches = fill + self->steady + self->depth;
+    if (!run_burst(self, window->batches, perturb, error))
         return false;
-    times->cpu_ns = cpu ? (clock_process_cpu_ns() - cpu_ns) / (int64_t)all : -1;
     struct event_batch filled;
     events_batches(&self->events, fill - 1, 1, &filled);
-    times->time_ns = read_latencies(self, fill);
-    unsigned count = whole_patterns(self), last = self->steady - 1;
-    int64_t end_ns = self->batches[last].end_ns;
-    int64_t begin_ns = count <= last ? self->batches[last - count].end_ns : filled.end_ns;
-    set_extras(self, (end_ns - begin_ns + count / 2) / count, times);
+    events_batches(&self->events, fill, self->steady, self->batches);
+    unsigned last = self->steady - 1;
+    window->count = whole_patterns(self);
+    window->end_ns = self->batches[last].end_ns;
+    window->begin_ns = window->count <= last ? self->batches[last - window->count].end_ns
+                                             : filled.end_ns;
+    window->period_ns = (window->end_ns - window->begin_ns + window->count / 2) / window->count;
+    return true;
+}
+
+/* The burst that counts. */
+static bool sample_burst(struct member *member, bool warmup, struct serial_times *times,
+                         struct assay_error *error)
+{
+    struct pipelined *self = member->state;
+    struct window window;
+    bool cpu = !member->clock->simulated;
+    int64_t cpu_ns = cpu ? clock_process_cpu_ns() : 0;
+    if (!burst(self, NULL, &window, error))
+        return false;
+    times->cpu_ns = cpu ? (clock_process_cpu_ns() - cpu_ns) / (int64_t)window.batches : -1;
+    times->time_ns = read_latencies(self);
+    set_extras(self, window.period_ns, times);
     if (warmup)
         return true;
     for (unsigned i = 0; i < self->steady; i++)
         histogram_add(self->histogram, self->latencies[i]);
-    add_use(self, begin_ns, end_ns);
-    self->steady_batches += count;
+    add_use(self, &window);
+    return true;
+}
+
+/* What a stage's time is to the period: the same burst with the stage held, and held for longer. */
+static bool sample_sensitivity(struct pipelined *self, int64_t period_ns, struct assay_error *error)
+{
+    int64_t delay_ns = period_ns / DELAY_PART > 1 ? period_ns / DELAY_PART : 1;
+    double *values = realloc(self->sensitivities,
+                             (self->sensitivity_count + 1) * self->layout.stages * sizeof(*values));
+    if (!values)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for samples");
+    self->sensitivities = values;
+    for (unsigned i = 0; i < self->layout.stages; i++) {
+        struct engine_perturb held = {.held_stage = i + 1};
+        struct window before, after;
+        if (!burst(self, &held, &before, error))
+            return false;
+        held.held_ns = delay_ns;
+        if (!burst(self, &held, &after, error))
+            return false;
+        values[self->sensitivity_count * self->layout.stages + i] =
+            (double)(after.period_ns - before.period_ns) / (double)delay_ns;
+    }
+    self->sensitivity_count++;
     return true;
 }
 
@@ -266,9 +315,12 @@ static bool pipelined_sample(struct member *member, bool warmup, struct serial_t
     if (!warmup && !repeat_sample(&member->slots[0].serial, member->repeats_due, times,
                                   &member->repeated_ns, error))
         return false;
-    if (!burst(member, warmup, times, error))
+    if (!sample_burst(member, warmup, times, error))
         return false;
     *time_ns = times->extra_ns[EXTRA_PERIOD];
+    if (!warmup && member->request->schedule.sensitivity &&
+        !sample_sensitivity(self, *time_ns, error))
+        return false;
     if (warmup && !member->clock->simulated)
         choose_steady(self, *time_ns);
     return true;
@@ -349,6 +401,33 @@ static void add_shares(const struct member *member)
     text_add(out, "]}");
 }
 
+static bool add_sensitivity(struct member *member, double confidence, struct assay_error *error)
+{
+    const struct pipelined *self = member->state;
+    size_t count = self->sensitivity_count;
+    double *sorted = malloc((count ? count : 1) * sizeof(*sorted));
+    bool good = sorted ||
+                assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for statistics");
+    for (unsigned i = 0; good && count > 0 && i < self->layout.stages; i++) {
+        struct metric metric = {.n = count};
+        struct interval interval;
+        struct text name = {0};
+        for (size_t turn = 0; turn < count; turn++)
+            sorted[turn] = self->sensitivities[turn * self->layout.stages + i];
+        stats_sort(sorted, count);
+        stats_median_interval(sorted, count, confidence, &interval);
+        text_addf(&name, "%s.sensitivity", member->slots[0].serial.stages[i].stage->name);
+        metric.name = text_string(&name);
+        metric.value = interval.estimate;
+        metric.low = interval.low;
+        metric.high = interval.high;
+        good = metric_set_add(member->result->metrics, &metric, error);
+        text_free(&name);
+    }
+    free(sorted);
+    return good;
+}
+
 static bool pipelined_report(struct member *member, double confidence, struct assay_error *error)
 {
     struct metric efficiency = {.name = "efficiency"};
@@ -357,7 +436,8 @@ static bool pipelined_report(struct member *member, double confidence, struct as
     return samples_ratio(&member->samples, serial, EXTRA_IDEAL, EXTRA_PERIOD, confidence,
                          &efficiency, error) &&
            metric_set_add(member->result->metrics, &efficiency, error) &&
-           add_latency(member, confidence, error) && add_memory(member, error);
+           add_latency(member, confidence, error) && add_memory(member, error) &&
+           add_sensitivity(member, confidence, error);
 }
 
 const struct measure_method method_pipelined = {

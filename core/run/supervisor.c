@@ -17,7 +17,8 @@
 struct supervisor {
     struct link *link;
     json_t *devices; /* as supervisor_devices found them, or NULL */
-    bool quick;
+    bool quick, perturb;
+    int64_t perturb_seed;
     int64_t deadline_ns;
     struct turn turn; /* reused */
 };
@@ -57,6 +58,8 @@ bool supervisor_configure(struct supervisor *supervisor, const struct supervisor
                           struct assay_error *error)
 {
     supervisor->quick = params->quick;
+    supervisor->perturb = params->perturb;
+    supervisor->perturb_seed = params->perturb_seed;
     supervisor->deadline_ns = params->deadline_ns;
     struct link_params link = {.log_path = params->log_path,
                                .validate = params->validate,
@@ -201,6 +204,8 @@ bool supervisor_run(struct supervisor *supervisor, const struct plan *plan,
     turn->interrupted = interrupted;
     turn->devices = supervisor->devices;
     turn->quick = supervisor->quick;
+    turn->perturb = supervisor->perturb;
+    turn->perturb_seed = supervisor->perturb_seed;
     turn->stopped = false;
     for (uint32_t i = 0; i < plan->group_count; i++) {
         const struct plan_case *item = plan_group_first(plan, i);

@@ -13,6 +13,8 @@ struct supervisor_params {
         *log_path; /* what workers (and drivers) print goes here, appended; NULL: /dev/null */
     bool validate;
     bool quick;
+    bool perturb; /* cases with batches in flight are verified with delays, too */
+    int64_t perturb_seed;
     int64_t deadline_ns; /* of a case; a pair group has so many times as much; 0: the plan's */
     const char *const *shader_directories; /* NULL-terminated; copied */
     const json_t *script; /* what defines workloads (script/serve.h); copied; NULL: none */

@@ -366,11 +366,15 @@ static bool turn_begin(struct turn *turn, uint32_t group, struct assay_error *er
     turn->request = plan_group_request(plan, group, turn->quick);
     if (!turn->request || !turn_room(turn, plan->groups[group].count))
         return no_memory(error);
-    const json_t *cases = json_object_get(turn->request, "cases");
+    json_t *cases = json_object_get(turn->request, "cases");
     const struct plan_case *item = plan_group_first(plan, group);
     for (; item; item = plan_group_next(plan, item), turn->count++) {
         turn->items[turn->count] = item;
-        turn->requests[turn->count] = cases ? json_array_get(cases, turn->count) : turn->request;
+        json_t *request = cases ? json_array_get(cases, turn->count) : turn->request;
+        turn->requests[turn->count] = request;
+        if (turn->perturb &&
+            json_object_set_new(request, "perturb", json_integer(turn->perturb_seed)) != 0)
+            return no_memory(error);
     }
     text_clear(&turn->line);
     return json_add_line(&turn->line, turn->request, false, error);

@@ -15,7 +15,8 @@ struct turn {
     const struct supervisor_events *events; /* or NULL */
     const volatile int *interrupted;        /* or NULL */
     const json_t *devices;                  /* as supervisor_devices found them, or NULL */
-    bool quick;
+    bool quick, perturb;
+    int64_t perturb_seed;
 
     bool stopped; /* by a signal: the last group has no records */
     uint32_t group;

@@ -544,7 +544,7 @@ static int cases_index(lua_State *L)
         case MEMBER_METRIC:
             series_push(L, cases, name, dimension);
             return 1;
-        case MEMBER_STAGE:
+        case MEMBER_PART:
             column_push(L, workload, name);
             return 1;
         case MEMBER_NONE:
@@ -566,10 +566,8 @@ static int column_index(lua_State *L)
     const struct column *column = luaL_checkudata(L, 1, COLUMN);
     const char *name = luaL_tolstring(L, 2, NULL);
     struct dimension dimension;
-    if (!stage_member(name, &dimension)) {
-        lua_pushfstring(L, "stage '%s'", column->stage);
-        script_unknown(L, lua_tostring(L, -1), "metric", name, stage_members, stage_member_count);
-    }
+    if (!part_member(column->stage, name, &dimension))
+        part_unknown(L, column->stage, name);
     lua_pushfstring(L, "%s.%s", column->stage, name);
     lua_getiuservalue(L, 1, 1);
     series_push(L, cases_check(L, -1), lua_tostring(L, -2), dimension);

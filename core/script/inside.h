@@ -268,12 +268,14 @@ const char *result_device_label(lua_State *L, const struct plan_case *item);
 const char *result_group_label(lua_State *L, const struct plan_case *first);
 
 /* The metrics of one case that a name without a dot can mean. */
-enum member_kind { MEMBER_NONE, MEMBER_METRIC, MEMBER_STAGE };
+enum member_kind { MEMBER_NONE, MEMBER_METRIC, MEMBER_PART };
 enum member_kind member_find(const struct catalog_workload *workload, const char *name,
                              struct dimension *dimension);
-bool stage_member(const char *name, struct dimension *dimension);
-extern const char *const stage_members[];
-extern const size_t stage_member_count;
+/* A stage or "latency", of which there are several metrics: the name, or NULL. */
+const char *part_find(const struct catalog_workload *workload, const char *name);
+bool part_member(const char *part, const char *name, struct dimension *dimension);
+/* Raises: the part has no such metric. */
+void part_unknown(lua_State *L, const char *part, const char *name) __attribute__((noreturn));
 extern const char *const case_metrics[];
 extern const size_t case_metric_count;
 /* The names of those metrics and stages, with room for `more` behind; in the scratch arena. */

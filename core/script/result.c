@@ -20,7 +20,7 @@ enum view_kind {
     VIEW_DEVICE,
     VIEW_VERIFICATION,
     VIEW_BOTTLENECK,
-    VIEW_STAGE,
+    VIEW_STAGE, /* or the latency */
     VIEW_SENSORS,
     VIEW_READING
 };
@@ -30,11 +30,16 @@ struct view {
     const char *stage; /* name, or that of the reading; the catalog's */
 };
 
-const char *const case_metrics[] = {"time", "submit_time", "device_time", "host_cpu_time", "floor"};
-const size_t case_metric_count = 5;
-const char *const stage_members[] = {"time",        "rate",        "flop_rate", "item_rate",
-                                     "device_time", "device_rate", "floor"};
-const size_t stage_member_count = 7;
+const char *const case_metrics[] = {
+    "time",   "submit_time", "device_time",  "host_cpu_time", "floor",
+    "period", "serial_time", "ideal_period", "efficiency",    "extra_memory",
+};
+const size_t case_metric_count = sizeof(case_metrics) / sizeof(case_metrics[0]);
+#define FIRST_OF_SCHEDULE 5 /* of the metrics that not every schedule has */
+static const char latency_part[] = "latency";
+static const char *const stage_members[] = {
+    "time", "rate", "flop_rate", "item_rate", "device_time", "device_rate", "floor", "sensitivity"};
+static const char *const latency_members[] = {"p50", "p95", "p99"};
 static const char *const whole_members[] = {
     "p",        "status",       "reason",     "device",  "workload", "replica",
     "schedule", "verification", "bottleneck", "sensors", "what_if",  "choice",
@@ -43,7 +48,15 @@ static const char *const whole_members[] = {
 
 static const struct dimension time_dimension = {.seconds = 1};
 
-bool stage_member(const char *name, struct dimension *dimension)
+static const char *const *part_members(const char *part, size_t *count)
+{
+    bool latency = strcmp(part, latency_part) == 0;
+    *count = latency ? sizeof(latency_members) / sizeof(latency_members[0])
+                     : sizeof(stage_members) / sizeof(stage_members[0]);
+    return latency ? latency_members : stage_members;
+}
+
+bool part_member(const char *part, const char *name, struct dimension *dimension)
 {
     static const struct dimension dimensions[] = {
         {.seconds = 1},
@@ -53,23 +66,37 @@ bool stage_member(const char *name, struct dimension *dimension)
         {.seconds = 1},
         {.bytes = 1, .seconds = -1},
         {.seconds = 1},
+        {0},
     };
-    for (size_t i = 0; i < stage_member_count; i++) {
-        if (strcmp(name, stage_members[i]) == 0) {
-            *dimension = dimensions[i];
+    size_t count;
+    const char *const *members = part_members(part, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(name, members[i]) == 0) {
+            *dimension = members == stage_members ? dimensions[i] : time_dimension;
             return true;
         }
     }
     return false;
 }
 
-enum member_kind member_find(const struct catalog_workload *workload, const char *name,
-                             struct dimension *dimension)
+const char *part_find(const struct catalog_workload *workload, const char *name)
 {
     for (size_t i = 0; i < workload->stage_count; i++)
         if (strcmp(name, workload->stages[i].name) == 0)
-            return MEMBER_STAGE;
+            return workload->stages[i].name;
+    return strcmp(name, latency_part) == 0 ? latency_part : NULL;
+}
+
+enum member_kind member_find(const struct catalog_workload *workload, const char *name,
+                             struct dimension *dimension)
+{
+    if (part_find(workload, name))
+        return MEMBER_PART;
     *dimension = time_dimension;
+    if (strcmp(name, "efficiency") == 0)
+        *dimension = (struct dimension){0};
+    else if (strcmp(name, "extra_memory") == 0)
+        *dimension = (struct dimension){.bytes = 1};
     for (size_t i = 0; i < case_metric_count; i++)
         if (strcmp(name, case_metrics[i]) == 0)
             return MEMBER_METRIC;
@@ -137,6 +164,20 @@ struct lazy *result_record(lua_State *L, const struct plan_case *item, const cha
     return record;
 }
 
+/* Of a case that is done and has no such metric. */
+static const char *why_absent(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    if (dot && strcmp(dot + 1, "sensitivity") == 0)
+        return "only a pipelined schedule with sensitivity = true has it";
+    for (size_t i = FIRST_OF_SCHEDULE; i < case_metric_count; i++)
+        if (strcmp(name, case_metrics[i]) == 0)
+            return "only a pipelined schedule has it";
+    if (strncmp(name, latency_part, sizeof(latency_part) - 1) == 0)
+        return "the serial schedule does not have it; its latency is the time";
+    return "the case does not have it with these parameters";
+}
+
 void result_metric(lua_State *L, const struct plan_case *item, const char *name,
                    struct dimension dimension, struct metric *metric)
 {
@@ -160,7 +201,7 @@ void result_metric(lua_State *L, const struct plan_case *item, const char *name,
     }
     metric->name = name;
     metric->dimension = dimension;
-    metric->absent = reason ? reason : "the case does not have it with these parameters";
+    metric->absent = reason ? reason : why_absent(name);
 }
 
 /* Reads the samples of a case and what turns_read needs of its record into the slot. */
@@ -278,13 +319,14 @@ static void push_view(lua_State *L, const struct result *result, enum view_kind 
 const char **member_names(lua_State *L, const struct catalog_workload *workload, size_t more,
                           size_t *count)
 {
-    size_t room = workload->stage_count + case_metric_count + workload->extra_count + more;
+    size_t room = workload->stage_count + 1 + case_metric_count + workload->extra_count + more;
     const char **names = script_alloc(L, room * sizeof(*names));
     *count = 0;
     for (size_t i = 0; i < workload->stage_count; i++)
         names[(*count)++] = workload->stages[i].name;
     for (size_t i = 0; i < case_metric_count; i++)
         names[(*count)++] = case_metrics[i];
+    names[(*count)++] = latency_part;
     for (size_t i = 0; i < workload->extra_count; i++)
         names[(*count)++] = workload->extras[i].name;
     return names;
@@ -376,10 +418,8 @@ static int result_index(lua_State *L)
     case MEMBER_METRIC:
         push_metric(L, result->item, name, dimension);
         return 1;
-    case MEMBER_STAGE:
-        for (size_t i = 0; i < workload->stage_count; i++)
-            if (strcmp(name, workload->stages[i].name) == 0)
-                push_view(L, result, VIEW_STAGE, workload->stages[i].name);
+    case MEMBER_PART:
+        push_view(L, result, VIEW_STAGE, part_find(workload, name));
         return 1;
     case MEMBER_NONE:
         break;
@@ -525,13 +565,19 @@ static void bottleneck_index(lua_State *L, const struct plan_case *item, const c
     metric_push(L, &share, item, result_device_label(L, item));
 }
 
+void part_unknown(lua_State *L, const char *part, const char *name)
+{
+    size_t count;
+    const char *const *members = part_members(part, &count);
+    lua_pushfstring(L, members == stage_members ? "stage '%s'" : "'%s'", part);
+    script_unknown(L, lua_tostring(L, -1), "metric", name, members, count);
+}
+
 static void stage_index(lua_State *L, const struct view *view, const char *name)
 {
     struct dimension dimension;
-    if (!stage_member(name, &dimension)) {
-        lua_pushfstring(L, "stage '%s'", view->stage);
-        script_unknown(L, lua_tostring(L, -1), "metric", name, stage_members, stage_member_count);
-    }
+    if (!part_member(view->stage, name, &dimension))
+        part_unknown(L, view->stage, name);
     lua_pushfstring(L, "%s.%s", view->stage, name);
     push_metric(L, view->result.item, lua_tostring(L, -1), dimension);
 }

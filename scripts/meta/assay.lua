@@ -132,7 +132,7 @@ function assay.powers_of_two(from, to) end
 ---@return assay.Amount[]
 function assay.range(from, to, step) end
 
----@alias assay.ScheduleName "serial"
+---@alias assay.ScheduleName "serial" | "pipelined"
 
 ---How batches are issued. Besides the name: its fields, given or not.
 ---@class assay.Schedule
@@ -143,6 +143,12 @@ function assay.range(from, to, step) end
 ---@param fields? { queues: "auto" | "one" | "dedicated" | nil }
 ---@return assay.Schedule
 function assay.serial(fields) end
+
+---Up to `depth` batches in flight (2), each in a slot of its own. `sensitivity`: each stage is held in turn, and what that does
+---to the period is measured.
+---@param fields? { depth: integer | nil, queues: "auto" | "one" | "dedicated" | "devices" | nil, sensitivity: boolean | nil }
+---@return assay.Schedule
+function assay.pipelined(fields) end
 
 ---The type of a buffer's elements. Also int32, uint32, float32, float64 and float16.
 ---@alias assay.Type "float" | "double" | "half" | "bfloat16" | "int8" | "int16" | "int" | "int64" | "uint8" | "uint16" | "uint" | "uint64" | "fp8_e4m3"
@@ -386,6 +392,12 @@ function assay.model.pcie(generation, lanes) end
 ---@field device_time assay.Metric the device clock's share
 ---@field device_rate assay.Metric
 ---@field floor assay.Metric the least time that the device's peaks allow; absent without peaks
+---@field sensitivity assay.Metric pipelined with sensitivity = true: how much later the period comes for each second that the stage is held
+
+---@class assay.Latency
+---@field p50 assay.Metric
+---@field p95 assay.Metric
+---@field p99 assay.Metric
 
 ---@class assay.Device
 ---@field name string?
@@ -402,6 +414,12 @@ function assay.model.pcie(generation, lanes) end
 ---@field device_time assay.Metric
 ---@field host_cpu_time assay.Metric
 ---@field floor assay.Metric sum of the stages' floors: the least time that the device's peaks allow; absent without peaks
+---@field period assay.Metric pipelined: between the ends of two batches
+---@field serial_time assay.Metric pipelined: of a batch alone, the sum of its stages' times
+---@field ideal_period assay.Metric pipelined: the least that the stages' times allow at this depth
+---@field efficiency assay.Metric pipelined: ideal_period over period
+---@field extra_memory assay.Metric pipelined: what all slots hold
+---@field latency assay.Latency pipelined: from the begin of a batch to its end
 ---@field p table<string, string | number | boolean> the parameters that ran: numbers in the unit of the parameter
 ---@field status string "done", "skipped", "crash", ...; "not run", "filtered" or "not planned" without a record
 ---@field reason string? nil when done

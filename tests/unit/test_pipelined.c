@@ -25,6 +25,7 @@ struct fixture {
     struct workload_fixture null;
     struct measure_result result;
     json_t *metrics;
+    bool sensitivity;
     struct assay_error error;
 };
 
@@ -59,6 +60,7 @@ static bool measure(struct fixture *f, unsigned depth, const char *const *settin
         .workload = f->null.workload, .params = params, .seed = 1, .budget = {.budget_ns = 1}};
     request.schedule = schedule_default(SCHEDULE_PIPELINED);
     request.schedule.depth = depth;
+    request.schedule.sensitivity = f->sensitivity;
     if (!measure_case(&request, &f->result, &f->error))
         return false;
     f->metrics = metrics_json(f->result.metrics);
@@ -157,6 +159,27 @@ static void record_tells_who_shares(void **state)
     assert_non_null(strstr(samples, "\"ideal_period\":[50000000,"));
 }
 
+/* Each stage in turn takes a quarter of the period longer: of three queues only the busiest counts,
+ * and of one slot all do. Held for longer than it has room for, a stage counts in part. */
+static void sensitivity_is_one_on_the_path(void **state)
+{
+    struct fixture *f = *state;
+    const char *const settings[] = {"upload",   "100 ms", "compute", "20 ms",
+                                    "download", "10 ms",  NULL};
+    f->sensitivity = true;
+    assert_true(measure(f, 2, settings));
+    assert_value(f, "upload.sensitivity", 1);
+    assert_value(f, "compute.sensitivity", 0);
+    assert_value(f, "download.sensitivity", 0);
+    assert_value(f, "period", 0.1);
+    assert_true(measure(f, 1, settings));
+    assert_value(f, "upload.sensitivity", 1);
+    assert_value(f, "download.sensitivity", 1);
+    /* 24 and 20 ms: 6 more make compute 26, of which 2 are over the upload's. */
+    assert_true(measure(f, 4, (const char *const[]){"upload", "24 ms", "compute", "20 ms", NULL}));
+    assert_true(fabs(value_of(f, "compute.sensitivity") - 2.0 / 6) < 1e-6);
+}
+
 /* A list as parameters of `null`; of the stages that it does not have none is there. */
 static bool measure_list(struct fixture *f, unsigned depth, const struct reference_stage *stages,
                          size_t count)
@@ -238,6 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(depth_1_is_serial, set_up, tear_down),
         cmocka_unit_test_setup_teardown(latency_grows_with_depth, set_up, tear_down),
         cmocka_unit_test_setup_teardown(record_tells_who_shares, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sensitivity_is_one_on_the_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(distinct_groups_follow_the_closed_form, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shared_groups_follow_the_simulation, set_up, tear_down),
     };

@@ -301,11 +301,13 @@ static void mistakes_in_checks(void **state)
     fixture->params.memory_bytes = 0;
     expect_check_error(fixture, "expect(r.copy.raet):at_least(1)",
                        "t.lua:4: stage 'copy' has no metric 'raet'; did you mean 'rate'? It has "
-                       "time, rate, flop_rate, item_rate, device_time, device_rate and floor");
+                       "time, rate, flop_rate, item_rate, device_time, device_rate, floor "
+                       "and sensitivity");
     expect_check_error(
         fixture, "expect(r.cpy.rate):at_least(1)",
         "t.lua:4: a result of 'copy' has no member 'cpy'; did you mean 'copy'? It has "
-        "copy, time, submit_time, device_time, host_cpu_time, floor, checks, p, status, "
+        "copy, time, submit_time, device_time, host_cpu_time, floor, period, "
+        "serial_time, ideal_period, efficiency, extra_memory, latency, checks, p, status, "
         "reason, device, workload, replica, schedule, verification, bottleneck, sensors, "
         "what_if and choice");
     expect_check_error(fixture, "return r.p.byts",
@@ -441,7 +443,8 @@ static void mistakes_in_summaries(void **state)
     expect_summary_error(
         fixture, "return all.cpy",
         "t.lua:2: a collection of cases has no member 'cpy'; did you mean 'copy'? "
-        "It has copy, time, submit_time, device_time, host_cpu_time, floor, checks, one, "
+        "It has copy, time, submit_time, device_time, host_cpu_time, floor, period, "
+        "serial_time, ideal_period, efficiency, extra_memory, latency, checks, one, "
         "where, each and groups");
     expect_summary_error(
         fixture, "expect(all.copy.rate):increasing('bytes')",

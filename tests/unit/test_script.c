@@ -285,8 +285,8 @@ static void mistakes_in_experiments(void **state)
                  "t.lua:2: queues: 'two' is none of auto, one and dedicated");
     expect_error(fixture, "workload = 'copy', check = 1",
                  "t.lua:2: check: a function is wanted, not a number");
-    expect_error(fixture, "workload = 'copy', schedule = 'pipelined'",
-                 "t.lua:2: schedule: there is no schedule 'pipelined'; there is serial");
+    expect_error(fixture, "workload = 'copy', schedule = 'open'",
+                 "t.lua:2: schedule: there is no schedule 'open'; there are serial and pipelined");
     expect_error(fixture, "fixed = {}",
                  "t.lua:2: the experiment has no workload; add workload = \"...\"");
     expect_error(fixture, "workload = 'copy', budget = '5 MB'",
@@ -298,12 +298,15 @@ static void mistakes_in_experiments(void **state)
     expect_error(fixture, "workload = 'copy', fixed = { bytes = assay.MiB(1) + assay.s(1) }",
                  "t.lua:2: adding a size and a time is not possible");
     expect_error(
-        fixture, "workload = 'copy', schedule = assay.pipelined{ depth = 2 }",
-        "t.lua:2: assay has no member 'pipelined'; it has B, FLOP, GB, GFLOP, GHz, GiB, Hz, "
-        "KiB, MB, MFLOP, MHz, MiB, TB, TFLOP, TiB, W, compare, computed, degC, experiment, "
-        "explore, f16, "
-        "f32, fill, kB, kHz, model, ms, ns, option, peaks, permutation, powers_of_two, quantity, "
-        "random_bits, range, s, sequence, serial, uniform, us, version and workload");
+        fixture, "workload = 'copy', schedule = assay.pipelind{ depth = 2 }",
+        "t.lua:2: assay has no member 'pipelind'; did you mean 'pipelined'? It has B, FLOP, GB, "
+        "GFLOP, GHz, GiB, Hz, KiB, MB, MFLOP, MHz, MiB, TB, TFLOP, TiB, W, compare, computed, "
+        "degC, "
+        "experiment, explore, f16, f32, fill, kB, kHz, model, ms, ns, option, peaks, permutation, "
+        "pipelined, powers_of_two, quantity, random_bits, range, s, sequence, serial, uniform, us, "
+        "version and workload");
+    expect_error(fixture, "workload = 'copy', schedule = assay.pipelined{ depth = 0 }",
+                 "t.lua:2: assay.pipelined: depth: 0 is out of range, allowed are 1 to 1024");
 }
 
 static void mistakes_in_scripts(void **state)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A workload: what one batch of work is, as an ordered list of stages with typed parameters.
- * All hooks are called from one thread, in the worker process. Tables and their strings are
- * constant: valid and unchanged until the process ends. */
+ * Hooks are called from one thread in the worker process, but for run() of a host stage in a
+ * pipeline of batches: that has a thread of its own for each group of host stages (`group`). Tables
+ * and their strings are constant: valid and unchanged until the process ends. */
 #ifndef ASSAY_WORKLOAD_H
 #define ASSAY_WORKLOAD_H
 

@@ -78,7 +78,12 @@ dvec2 unpacked_pair(uvec4 words)
 #define LOAD(image, at) imageLoad(image, at)
 #endif
 
-// Elements [at, at + 4) of C.
+// Four elements of C from number UNIT * at on; of elements alone `count` of these.
+#if defined(QUADS)
+#define UNIT 4
+#else
+#define UNIT 1
+#endif
 #if !defined(QUADS)
 void store(uint at, SUM sums[4], uint count)
 {
@@ -89,8 +94,8 @@ void store(uint at, SUM sums[4], uint count)
 void store(uint at, SUM sums[4], uint count)
 {
     dvec2 low = dvec2(sums[0], sums[1]), high = dvec2(sums[2], sums[3]);
-    c.pairs[at / 2] = ACCUMULATE ? c.pairs[at / 2] + low : low;
-    c.pairs[at / 2 + 1] = ACCUMULATE ? c.pairs[at / 2 + 1] + high : high;
+    c.pairs[2 * at] = ACCUMULATE ? c.pairs[2 * at] + low : low;
+    c.pairs[2 * at + 1] = ACCUMULATE ? c.pairs[2 * at + 1] + high : high;
 }
 #else
 #if defined(OPERAND_INT8)
@@ -103,10 +108,10 @@ void store(uint at, SUM sums[4], uint count)
 uvec4 stored_quad(uint at)
 {
 #ifdef WORDS64
-    u64vec2 words = c.quads[at / 4];
+    u64vec2 words = c.quads[at];
     return uvec4(unpackUint2x32(words.x), unpackUint2x32(words.y));
 #else
-    return c.quads[at / 4];
+    return c.quads[at];
 #endif
 }
 
@@ -117,9 +122,9 @@ void store(uint at, SUM sums[4], uint count)
         quad += FROM_BITS(stored_quad(at));
     uvec4 bits = TO_BITS(quad);
 #ifdef WORDS64
-    c.quads[at / 4] = u64vec2(packUint2x32(bits.xy), packUint2x32(bits.zw));
+    c.quads[at] = u64vec2(packUint2x32(bits.xy), packUint2x32(bits.zw));
 #else
-    c.quads[at / 4] = bits;
+    c.quads[at] = bits;
 #endif
 }
 #endif
@@ -137,41 +142,39 @@ void main()
             [[unroll]] for (uint t = 0; t < B_SLOTS; t++)
                 sums[s][j][t] = REAL(0);
 
+    // Not behind the loop: lavapipe's compiler would keep less of the loop in registers.
+    const uint first = push.c_first / UNIT + matrix * (push.c_matrix / UNIT);
+    const uint pitch = push.c_row / UNIT;
+
     uint step = 0;
     do {
-        TEXEL columns[B_SLOTS], next_columns[B_SLOTS];
-        [[unroll]] for (uint t = 0; t < B_SLOTS; t++)
-            columns[t] = LOAD(b, b_at + int(t * LANES));
-        TEXEL rows = LOAD(a, a_at), next_rows;
-        [[unroll]] for (uint slot = 0; slot < TURN * A_SLOTS; slot++) {
-            const uint s = slot % A_SLOTS;
-            const bool last = slot + 1 == TURN * A_SLOTS, step_ends = s + 1 == A_SLOTS && !last;
-            // What comes next is loaded among the arithmetic, whose latency it would add to otherwise.
-            if (!last)
-                next_rows = LOAD(a, a_at + int((slot + 1) * LANES));
-            [[unroll]] for (uint j = 0; j < LANES; j++) {
-                [[unroll]] for (uint t = 0; t < B_SLOTS; t++)
-                    if (step_ends && t * LANES / B_SLOTS == j)
-                        next_columns[t] =
-                            LOAD(b, b_at + int(((slot / A_SLOTS + 1) * B_SLOTS + t) * LANES));
-                [[unroll]] for (uint i = 0; i < PACKED; i++) {
-                    REAL row = j == 0 ? rows[i] : subgroupShuffleXor(rows[i], j);
-                    [[unroll]] for (uint t = 0; t < B_SLOTS; t++)
-                        sums[s][j][t] += row * columns[t][i];
-                }
-            }
-            if (!last)
-                rows = next_rows;
+        TEXEL columns[TURN][B_SLOTS], rows[TURN], next_rows[TURN];
+        [[unroll]] for (uint q = 0; q < TURN; q++) {
             [[unroll]] for (uint t = 0; t < B_SLOTS; t++)
-                if (step_ends)
-                    columns[t] = next_columns[t];
+                columns[q][t] = LOAD(b, b_at + int((q * B_SLOTS + t) * LANES));
+            rows[q] = LOAD(a, a_at + int(q * A_SLOTS * LANES));
+        }
+        [[unroll]] for (uint s = 0; s < A_SLOTS; s++) {
+            // What comes next is loaded before the arithmetic, whose latency it would add to otherwise.
+            [[unroll]] for (uint q = 0; q < TURN; q++)
+                if (s + 1 < A_SLOTS)
+                    next_rows[q] = LOAD(a, a_at + int((q * A_SLOTS + s + 1) * LANES));
+            [[unroll]] for (uint j = 0; j < LANES; j++)
+                [[unroll]] for (uint q = 0; q < TURN; q++)
+                    [[unroll]] for (uint i = 0; i < PACKED; i++) {
+                        REAL row = j == 0 ? rows[q][i] : subgroupShuffleXor(rows[q][i], j);
+                        [[unroll]] for (uint t = 0; t < B_SLOTS; t++)
+                            sums[s][j][t] += row * columns[q][t][i];
+                    }
+            [[unroll]] for (uint q = 0; q < TURN; q++)
+                if (s + 1 < A_SLOTS)
+                    rows[q] = next_rows[q];
         }
         a_at += int(TURN * A_SLOTS * LANES);
         b_at += int(TURN * B_SLOTS * LANES);
         step += TURN;
     } while (step < push.steps);
 
-    const uint first = push.c_first + matrix * push.c_matrix;
     [[unroll]] for (uint s = 0; s < A_SLOTS; s++)
         [[unroll]] for (uint j = 0; j < LANES; j++) {
             uint row = packed_row(row_panel, A_SPREAD, s, A_SLOTS, lane ^ j);
@@ -181,7 +184,7 @@ void main()
                 [[unroll]] for (uint i = 0; i < 4; i++)
                     four[i] = t + i < B_SLOTS ? SUM(sums[s][j][t + i]) : SUM(0);
                 if (row < push.m && column < push.n)
-                    store(first + row * push.c_row + column, four,
+                    store(first + row * pitch + column / UNIT, four,
                           min(min(4, B_SLOTS), push.n - column));
             }
         }

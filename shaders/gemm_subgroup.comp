@@ -4,7 +4,7 @@
 //   bindings    a, b: packed operands, as texels; c: the piece's part of C
 //   push        m, n: size of the piece; a_panels, b_panels: of a packed matrix; steps: of a panel, whole
 //               turns; c_first, c_row, c_matrix: elements of C to its beginning, from a row, a matrix to the next
-//   defines     OPERAND_FP64: sums in fp64, else fp32; OPERAND_INT8: C is int32, exact up to 1024 products a piece;
+//   defines     OPERAND_FP64: sums in fp64, else fp32; OPERAND_INT8: C is int32;
 //               QUADS: rows of C begin and end on four elements; WORDS64: stores of 64 bits
 //   constants   LANES: local size in x, that of a subgroup; A_SLOTS, B_SLOTS, A_SPREAD, B_SPREAD: of packed
 //               operands; TURN: steps in a turn of the loop; ACCUMULATE: C holds the sum so far
@@ -48,10 +48,22 @@ layout(set = 0, binding = 1, rgba32f) readonly uniform imageBuffer b;
 #if defined(OPERAND_INT8)
 #define SUM int
 #define SUMS ivec4
-#elif !defined(OPERAND_FP64)
+#define TOTALS totals
+// Of 1024 products of 8-bit numbers every sum is a whole number that fp32 holds exactly.
+#define EXACT_STEPS (1024 / PACKED)
+#else
+#define TOTALS sums
+#endif
+#if !defined(OPERAND_INT8) && !defined(OPERAND_FP64)
 #define SUM float
 #define SUMS vec4
 #endif
+// For each sum of a lane.
+#define ALL(statement)                                                                                               \
+    [[unroll]] for (uint s = 0; s < A_SLOTS; s++)                                                                    \
+        [[unroll]] for (uint j = 0; j < LANES; j++)                                                                  \
+            [[unroll]] for (uint t = 0; t < B_SLOTS; t++)                                                            \
+                statement;
 
 #if !defined(QUADS)
 layout(set = 0, binding = 2, std430) buffer c_block { SUM elements[]; } c;
@@ -136,17 +148,19 @@ void main()
     int a_at = int(packed_texel(matrix * push.a_panels + row_panel, 0, push.steps, 0, A_SLOTS, lane));
     int b_at =
         int(packed_texel(matrix * push.b_panels + column_panel, 0, push.steps, 0, B_SLOTS, lane));
-    REAL sums[A_SLOTS][LANES][B_SLOTS];
-    [[unroll]] for (uint s = 0; s < A_SLOTS; s++)
-        [[unroll]] for (uint j = 0; j < LANES; j++)
-            [[unroll]] for (uint t = 0; t < B_SLOTS; t++)
-                sums[s][j][t] = REAL(0);
-
     // Not behind the loop: lavapipe's compiler would keep less of the loop in registers.
     const uint first = push.c_first / UNIT + matrix * (push.c_matrix / UNIT);
     const uint pitch = push.c_row / UNIT;
 
-    uint step = 0;
+    REAL sums[A_SLOTS][LANES][B_SLOTS];
+    uint step = 0, end = push.steps;
+#if defined(OPERAND_INT8)
+    SUM totals[A_SLOTS][LANES][B_SLOTS];
+    ALL(totals[s][j][t] = 0)
+    do {
+        end = min(step + EXACT_STEPS, push.steps);
+#endif
+    ALL(sums[s][j][t] = REAL(0))
     do {
         TEXEL columns[TURN][B_SLOTS], rows[TURN], next_rows[TURN];
         [[unroll]] for (uint q = 0; q < TURN; q++) {
@@ -173,7 +187,11 @@ void main()
         a_at += int(TURN * A_SLOTS * LANES);
         b_at += int(TURN * B_SLOTS * LANES);
         step += TURN;
+    } while (step < end);
+#if defined(OPERAND_INT8)
+        ALL(totals[s][j][t] += SUM(sums[s][j][t]))
     } while (step < push.steps);
+#endif
 
     [[unroll]] for (uint s = 0; s < A_SLOTS; s++)
         [[unroll]] for (uint j = 0; j < LANES; j++) {
@@ -182,7 +200,7 @@ void main()
                 uint column = packed_row(column_panel, B_SPREAD, t, B_SLOTS, lane);
                 SUM four[4];
                 [[unroll]] for (uint i = 0; i < 4; i++)
-                    four[i] = t + i < B_SLOTS ? SUM(sums[s][j][t + i]) : SUM(0);
+                    four[i] = t + i < B_SLOTS ? TOTALS[s][j][t + i] : SUM(0);
                 if (row < push.m && column < push.n)
                     store(first + row * pitch + column / UNIT, four,
                           min(min(4, B_SLOTS), push.n - column));

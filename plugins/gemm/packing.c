@@ -10,8 +10,6 @@
  * processors hold of decoded instructions, about two of these for each. */
 #define TURN_LEAST 512u
 #define TURN_MOST 1024u
-/* Sums of this many products of 8-bit numbers are whole numbers that fp32 holds exactly. */
-#define INT8_K_MOST 1024u
 
 static uint64_t parts_of(uint64_t whole, uint64_t part)
 {
@@ -96,8 +94,6 @@ static bool make_plan(const struct gemm_problem *problem, const struct gemm_pack
     const uint64_t most = bounds.range_bytes;
     if (problem->precision != GEMM_FP64)
         packed.a.number = packed.b.number = GEMM_NUMBER_FP32;
-    if (problem->precision == GEMM_INT8)
-        bounds.k_most = INT8_K_MOST;
     for (;;) {
         if (!gemm_plan_make(&packed, &out->grain, &bounds, &out->plan, why_not))
             return false;

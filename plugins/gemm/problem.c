@@ -180,6 +180,8 @@ bool gemm_plan_make(const struct gemm_problem *problem, const struct gemm_grain 
         plan->rows = least(plan->rows, (uint64_t)bounds->groups[1] * grain->rows);
     if (bounds->k_most)
         plan->depth = in_grains(plan->depth, bounds->k_most, k_grain);
+    if (grain->k_most)
+        plan->depth = in_grains(plan->depth, grain->k_most, k_grain);
     fit_operands(problem, grain, bounds, plan);
     plan->batches = batches_of(problem, bounds);
     plan->batch_count = pieces_of(problem->batch, plan->batches);

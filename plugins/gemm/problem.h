@@ -60,14 +60,18 @@ struct gemm_bounds {
     uint32_t groups[3];       /* along the columns, the rows and the batch */
     uint64_t k_most;          /* products that one invocation may add up */
 };
-/* The C that one group makes. `k`: chunks of the sum are multiples of it (0: of 1). */
+/* The C that one group makes. `k`: chunks of the sum are multiples of it (0: of 1), `k_most` the
+ * most that a chunk may be (0: what bounds say). */
 struct gemm_grain {
-    uint32_t rows, columns, k;
+    uint32_t rows, columns, k, k_most;
 };
 /* The bounds of a device, but for k_most: GEMM_K_MOST. */
 struct gemm_bounds gemm_bounds_of(const struct assay_limits *limits);
-/* Some drivers end a loop silently after 65535 turns. */
+/* Some drivers end loops silently after 65535 turns, those of all loops of an invocation counted.
+ */
 #define GEMM_K_MOST 65535u
+/* For grains of kernels that take up to 32 turns for a product's k in nested loops. */
+#define GEMM_K_NESTED 2048u
 
 /* A part of the work for one dispatch. */
 struct gemm_piece {

@@ -4,9 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const struct gemm_variant *const variants[] = {NULL, &gemm_plain, &gemm_tile,
-                                                      &gemm_subgroup};
-const char *const gemm_variant_names[] = {"auto", "plain", "tile", "subgroup", NULL};
+static const struct gemm_variant *const variants[] = {NULL,           &gemm_plain,   &gemm_tile,
+                                                      &gemm_subgroup, &gemm_coopmat, &gemm_dot};
+const char *const gemm_variant_names[] = {"auto",    "plain", "tile", "subgroup",
+                                          "coopmat", "dot",   NULL};
 
 const struct gemm_variant *gemm_variant_at(int choice)
 {
@@ -52,6 +53,12 @@ enum assay_number gemm_sum_kind(const struct gemm_problem *problem)
     default:
         return ASSAY_NUMBER_FP32;
     }
+}
+
+enum assay_number gemm_no_kind(const struct gemm_problem *problem)
+{
+    (void)problem;
+    return ASSAY_NUMBER_NONE;
 }
 
 bool gemm_precision_supported(const struct assay_device *device, const struct gemm_problem *problem,
@@ -100,6 +107,29 @@ void gemm_operand_defines(const struct gemm_problem *problem, struct gemm_define
         defines->items[defines->count++] = (struct assay_define){"TRANSPOSE_A", "1"};
     if (problem->b.transposed)
         defines->items[defines->count++] = (struct assay_define){"TRANSPOSE_B", "1"};
+}
+
+/* Whether rows, and what pieces take of them, are whole vectors. Those of fp8 are converted. */
+static bool is_wide(const struct gemm_matrix *matrix, uint64_t step)
+{
+    const uint64_t bytes = gemm_number_bytes(matrix->number);
+    return matrix->columns * bytes % 16 == 0 && step * bytes % 16 == 0 &&
+           matrix->number != GEMM_NUMBER_FP8;
+}
+
+bool gemm_wide_defines(const struct assay_device *device, const struct gemm_problem *problem,
+                       const struct gemm_grain *grain, struct gemm_defines *defines,
+                       struct assay_error *error)
+{
+    const struct gemm_bounds bounds = gemm_bounds_of(assay_device_limits(device));
+    struct gemm_plan plan;
+    if (!gemm_plan_make(problem, grain, &bounds, &plan, error))
+        return false;
+    if (is_wide(&problem->a, problem->a.transposed ? plan.rows : plan.depth))
+        defines->items[defines->count++] = (struct assay_define){"WIDE_A", "1"};
+    if (is_wide(&problem->b, problem->b.transposed ? plan.depth : plan.columns))
+        defines->items[defines->count++] = (struct assay_define){"WIDE_B", "1"};
+    return true;
 }
 
 static uint32_t groups_of(uint64_t size, uint32_t grain)

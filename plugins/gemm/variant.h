@@ -37,7 +37,7 @@ struct gemm_variant {
                    struct assay_error *error);
     void (*destroy)(struct gemm_slot *slot); /* Accepts what is half made */
 };
-extern const struct gemm_variant gemm_plain, gemm_tile, gemm_subgroup;
+extern const struct gemm_variant gemm_plain, gemm_tile, gemm_subgroup, gemm_coopmat, gemm_dot;
 
 /* The values of the option `variant`, NULL-terminated, and what each stands for; NULL: auto, which
  * the tuner replaces (tuning.h). */
@@ -51,9 +51,15 @@ const char *gemm_shape_find(const struct gemm_variant *variant, const char *name
 /* The kind of number in which a kernel adds up that converts what it reads: fp16, bf16 and fp8 to
  * fp32, int8 to int32. */
 enum assay_number gemm_sum_kind(const struct gemm_problem *problem);
+/* ASSAY_NUMBER_NONE: no floor. Peaks are those of multiply-adds, which units for more than one at a
+ * time are there to beat. */
+enum assay_number gemm_no_kind(const struct gemm_problem *problem);
 /* Features without which no kernel can read and add up the precision's numbers. */
 bool gemm_precision_supported(const struct assay_device *device, const struct gemm_problem *problem,
                               struct assay_error *why_not);
+/* Subgroups up to this size are vectors of a CPU. Its compilers take minutes, if they end, for long
+ * loops that are unrolled, and its drivers may count turns: GEMM_K_NESTED. */
+#define GEMM_CPU_SUBGROUP 16u
 /* A workgroup of this size and shared memory fits the device. */
 bool gemm_group_supported(const struct assay_device *device, const char *shape, uint32_t x,
                           uint32_t y, uint32_t shared_bytes, struct assay_error *why_not);
@@ -65,6 +71,11 @@ struct gemm_defines {
     size_t count;
 };
 void gemm_operand_defines(const struct gemm_problem *problem, struct gemm_defines *defines);
+
+/* WIDE_A, WIDE_B, as shaders/include/gemm_fetch.glsl wants them. */
+bool gemm_wide_defines(const struct assay_device *device, const struct gemm_problem *problem,
+                       const struct gemm_grain *grain, struct gemm_defines *defines,
+                       struct assay_error *error);
 
 /* Records one dispatch a piece of a kernel whose interface is gemm_operands.glsl's, with barriers
  * where sums go on. */

@@ -70,7 +70,7 @@ struct gemm_bounds gemm_bounds_of(const struct assay_limits *limits);
 /* Some drivers end loops silently after 65535 turns, those of all loops of an invocation counted.
  */
 #define GEMM_K_MOST 65535u
-/* For grains of kernels that take up to 32 turns for a product's k in nested loops. */
+/* For grains, on a CPU, of kernels that take up to 32 turns for a product's k in nested loops. */
 #define GEMM_K_NESTED 2048u
 
 /* A part of the work for one dispatch. */

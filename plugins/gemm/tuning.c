@@ -92,7 +92,7 @@ static void key(const struct assay_device *device, const void *params, char *tex
 
 static bool is_for_gpus(const struct gemm_variant *variant)
 {
-    return strcmp(variant->name, "plain") == 0 || strcmp(variant->name, "tile") == 0;
+    return strcmp(variant->name, on_cpu[0]) != 0;
 }
 
 /* Of a variant that the device does not have one shape is enough, to say why. */

@@ -57,9 +57,6 @@ enum assay_number gemm_no_kind(const struct gemm_problem *problem);
 /* Features without which no kernel can read and add up the precision's numbers. */
 bool gemm_precision_supported(const struct assay_device *device, const struct gemm_problem *problem,
                               struct assay_error *why_not);
-/* Subgroups up to this size are vectors of a CPU. Its compilers take minutes, if they end, for long
- * loops that are unrolled, and its drivers may count turns: GEMM_K_NESTED. */
-#define GEMM_CPU_SUBGROUP 16u
 /* A workgroup of this size and shared memory fits the device. */
 bool gemm_group_supported(const struct assay_device *device, const char *shape, uint32_t x,
                           uint32_t y, uint32_t shared_bytes, struct assay_error *why_not);

@@ -17,7 +17,8 @@ struct layout {
     uint32_t grid_rows, grid_columns, block_rows, block_columns;
     uint32_t lanes, shared_bytes;
     bool narrow; /* matrices have rows of 8 bytes in a tile */
-    bool rolled; /* loops stay loops */
+    bool rolled; /* loops stay loops: compilers of CPU drivers take minutes, if they end, for what
+                    matrices are unrolled to */
 };
 
 struct coopmat {
@@ -116,7 +117,7 @@ static bool make_layout(const struct assay_device *device, const struct gemm_pro
     const uint32_t subgroups = layout->grid_rows * layout->grid_columns, k = layout->grain.k;
     const uint32_t subgroup = assay_device_limits(device)->subgroup_size;
     layout->lanes = subgroups * subgroup;
-    layout->rolled = subgroup <= GEMM_CPU_SUBGROUP;
+    layout->rolled = assay_device_limits(device)->on_cpu;
     layout->grain.k_most = layout->rolled ? GEMM_K_NESTED : 0;
     layout->shared_bytes =
         (problem->a.transposed ? tile_bytes(k, rows, bytes) : tile_bytes(rows, k, bytes)) +

@@ -19,7 +19,7 @@ static bool make_layout(const struct assay_device *device, const char *shape, st
 {
     uint32_t rows = 1, columns = 1;
     gemm_shape_parse(shape, &rows, &columns);
-    const bool nested = assay_device_limits(device)->subgroup_size <= GEMM_CPU_SUBGROUP;
+    const bool nested = assay_device_limits(device)->on_cpu;
     *layout = (struct layout){.grain = {.rows = rows,
                                         .columns = columns,
                                         .k = DEPTH,

@@ -105,7 +105,7 @@ static void assert_covers(struct gemm_params params, struct gemm_grain grain,
 static void pieces(void **state)
 {
     (void)state;
-    const struct gemm_grain grain = {4, 8, 1};
+    const struct gemm_grain grain = {4, 8, 1, 0};
     const struct gemm_bounds wide = {.range_bytes = 1 << 27, .alignment_bytes = 16};
     struct gemm_bounds bounds = wide;
     assert_covers(
@@ -137,7 +137,7 @@ static void pieces(void **state)
 static void small_ranges(void **state)
 {
     (void)state;
-    const struct gemm_grain grain = {4, 8, 4};
+    const struct gemm_grain grain = {4, 8, 4, 0};
     static const uint64_t ranges[] = {100, 256, 1000, 4096};
     static const enum gemm_precision precisions[] = {GEMM_FP64, GEMM_FP32, GEMM_FP16_ACC16,
                                                      GEMM_INT8};
@@ -166,7 +166,7 @@ static void too_many_pieces(void **state)
     const struct gemm_problem p = problem_of((struct gemm_params){.size = 1000, .batch = 1});
     const struct gemm_bounds bounds = {
         .range_bytes = 256, .alignment_bytes = 4, .groups = {65535, 65535, 65535}};
-    const struct gemm_grain grain = {1, 1, 1};
+    const struct gemm_grain grain = {1, 1, 1, 0};
     struct gemm_plan plan;
     struct assay_error error = {0};
     assert_false(gemm_plan_make(&p, &grain, &bounds, &plan, &error));

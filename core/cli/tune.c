@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ATTEMPTS_MOST 64 /* candidates that end their worker, one after the other */
+#define ATTEMPTS_MOST 64 /* where candidates end their worker, one after the other */
 #define DEADLINE_NS INT64_C(120000000000)
 
 struct tune_choices {

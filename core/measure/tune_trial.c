@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define KEPT_MOST 4    /* slots that are alive at once */
+#define FIRST_WAIT 4   /* times the usual limit */
 #define SLOW 2.0       /* times the fastest so far: not worth a second batch */
 #define NEAR 1.3       /* may turn out the fastest */
 #define BEHIND 1.1     /* after some turns: will not */
@@ -153,6 +154,21 @@ static bool trial_time(struct tune_trials *trials, struct tune_candidate *candid
     return true;
 }
 
+/* The first batch: many drivers compile then, which may take several times as long as a wait
+ * usually may where the machine does something else too. */
+static bool first_time(struct tune_trials *trials, struct tune_candidate *candidate,
+                       struct assay_error *error)
+{
+    struct assay_device *device = trials->request->device;
+    int64_t usual_ns = device ? device->wait_limit_ns : 0;
+    if (device)
+        device->wait_limit_ns = usual_ns * FIRST_WAIT;
+    bool good = trial_time(trials, candidate, error);
+    if (device)
+        device->wait_limit_ns = usual_ns;
+    return good;
+}
+
 static void add_cost(struct tune_trials *trials, const struct tune_candidate *candidate)
 {
     const struct serial *serial = &candidate->trial->member.slots[0].serial;
@@ -182,7 +198,7 @@ static bool trial_run(struct tune_trials *trials, struct tune_candidate *candida
     if (!trial_open_alone(trials, candidate, error))
         return false;
     struct member *member = &candidate->trial->member;
-    if (!slot_restore(member->slots[0].slot, error) || !trial_time(trials, candidate, error) ||
+    if (!slot_restore(member->slots[0].slot, error) || !first_time(trials, candidate, error) ||
         !member_verify(member, error))
         return false;
     if (member->slots[0].verification.nothing)

@@ -16,7 +16,8 @@
 #define SECOND_NS INT64_C(1000000000)
 #define INTERRUPTED_NS (2 * SECOND_NS) /* what a running group gets after a signal */
 #define SLICE_NS (SECOND_NS / 5)       /* how often a wait looks for a signal */
-#define LAST_WORDS_NS (5 * SECOND_NS)  /* from a closed pipe, or a last record, to the end */
+#define ATTEMPTS_MOST 4               /* of a group, where candidates of the tuner end its worker */
+#define LAST_WORDS_NS (5 * SECOND_NS) /* from a closed pipe, or a last record, to the end */
 
 static bool no_memory(struct assay_error *error)
 {
@@ -380,9 +381,17 @@ static bool turn_begin(struct turn *turn, uint32_t group, struct assay_error *er
     return json_add_line(&turn->line, turn->request, false, error);
 }
 
-bool turn_run(struct turn *turn, uint32_t group, int64_t deadline_ns, struct assay_error *error)
+/* Whether a candidate of the tuner ended the worker, or lost it the device. */
+static bool tuner_failed(const struct turn *turn)
 {
-    turn->deadline_ns = deadline_ns;
+    for (size_t i = 0; i < turn->told; i++)
+        if (json_text(json_object_get(turn->records[i], "tuning"), "tried", NULL))
+            return true;
+    return false;
+}
+
+static bool turn_try(struct turn *turn, uint32_t group, struct assay_error *error)
+{
     if (!turn_begin(turn, group, error) || !turn_send(turn, error))
         return false;
     text_clear(&turn->reason);
@@ -391,6 +400,20 @@ bool turn_run(struct turn *turn, uint32_t group, int64_t deadline_ns, struct ass
         return false;
     if (ends_worker(turn))
         link_end(turn->link, LAST_WORDS_NS, NULL);
+    return true;
+}
+
+/* What a candidate of the tuner did is no fault of the case: the candidate is left out, and the
+ * group is run again. */
+bool turn_run(struct turn *turn, uint32_t group, int64_t deadline_ns, struct assay_error *error)
+{
+    turn->deadline_ns = deadline_ns;
+    for (int attempt = 0; attempt < ATTEMPTS_MOST; attempt++) {
+        if (!turn_try(turn, group, error))
+            return false;
+        if (turn->stopped || !tuner_failed(turn))
+            break;
+    }
     return true;
 }
 

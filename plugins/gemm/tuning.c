@@ -16,6 +16,7 @@
 #define SIZE_MOST_CPU 512u
 #define SIZE_SMALL 128u
 #define BATCH_MOST 64u
+#define SHAPES_MOST_CPU 2u
 
 /* The best guesses first: when the time is over the rest is not tried. */
 static const char *const on_cpu[] = {"subgroup", "tile", "plain", "dot", "coopmat", NULL};
@@ -104,6 +105,9 @@ static bool is_listed(const struct assay_device *device, const struct gemm_param
         return false; /* check refuses it */
     if (is_for_gpus(variant) && has_cpu_kernel(device, &problem) &&
         problem.flops / 2 > (uint64_t)SIZE_SMALL * SIZE_SMALL * SIZE_SMALL)
+        return false;
+    /* To compile one takes a second or more there. */
+    if (assay_device_limits(device)->on_cpu && shape >= SHAPES_MOST_CPU)
         return false;
     return shape == 0 || variant->supported(device, &problem, variant->shapes[shape], NULL);
 }

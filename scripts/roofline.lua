@@ -26,12 +26,16 @@ assay.experiment {
     for i = 2, #g do
       -- Intensity rises and fixed costs are shared: the rate does not fall, but for what caches do.
       local more = (g[i].p.size / g[i - 1].p.size) ^ 3
-      expect(more * g[i - 1].compute.time / g[i].compute.time):at_least(0.7)
+      expect(more * g[i - 1].compute.time / g[i].compute.time):at_least(0.5)
     end
     expect((largest.p.size / g[1].p.size) ^ 3 * g[1].compute.time / largest.compute.time):at_least(4)
     if largest.p.size >= 512 then
-      -- Far above the balance of any device: arithmetic is its floor, and a good part of it is reached.
+      -- Arithmetic is its floor.
       expect(assay.quantity(largest.p.size / 6 .. " flop/B") / peaks.balance.fp32):at_least(1)
+    end
+    -- A part of it is reached that no product without tiles comes near. Not asked of a CPU, which does other things as well:
+    -- it may be another machine while its peaks are measured than now.
+    if largest.p.size >= 2048 and largest.device.class ~= "cpu" then
       expect(largest.compute.floor / largest.compute.time):at_least(0.1)
     end
   end,
@@ -55,8 +59,10 @@ assay.experiment {
     local large, medium = g:one{ bytes = "64 MiB" }, g:one{ bytes = "16 MiB" }
     -- Four times the bytes: about four times as long, more where the caches end between the two.
     expect(large.copy.time / medium.copy.time):between(2.5, 16)
-    -- The floor is of copies like these; half of it and more is lost only to what else the machine does.
-    expect(large.copy.floor / large.copy.time):at_least(0.2)
+    -- The floor is of copies like these.
+    if large.device.class ~= "cpu" then
+      expect(large.copy.floor / large.copy.time):at_least(0.5)
+    end
   end,
   summary = function(all)
     for r in all:each() do

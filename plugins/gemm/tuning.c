@@ -15,7 +15,7 @@
 #define SIZE_MOST 2048u
 #define SIZE_MOST_CPU 512u
 #define SIZE_SMALL 128u
-#define BATCH_MOST 64u
+#define BATCH_MANY 8u /* products, and more: alike in what is fast */
 #define SHAPES_MOST_CPU 2u
 
 /* The best guesses first: when the time is over the rest is not tried. */
@@ -27,11 +27,11 @@ static bool wanted(const void *params)
     return !gemm_variant_at(((const struct gemm_params *)params)->variant);
 }
 
-/* The power of two that is not below, at most `most`. */
-static uint64_t class_of(uint64_t size, uint64_t most)
+/* The power of two that is not below. */
+static uint64_t class_of(uint64_t size)
 {
     uint64_t top = 1;
-    while (top < size && top < most)
+    while (top < size)
         top *= 2;
     return top;
 }
@@ -61,23 +61,23 @@ static uint64_t size_most(const struct assay_device *device, const struct gemm_p
     return has_cpu_kernel(device, problem) ? SIZE_MOST_CPU : SIZE_SMALL;
 }
 
-/* The problem that stands for the class. */
+/* The case's own problem as far as it goes: its kernels have to be compiled anyway. */
 static void reduce(const struct assay_device *device, void *params)
 {
     struct gemm_params *p = params;
     struct gemm_problem problem;
     if (!gemm_problem_make(p, &problem, NULL))
         return; /* check refuses it */
-    const uint64_t most = size_most(device, &problem), work_most = most * most * most;
-    const uint64_t m = class_of(problem.m, most), n = class_of(problem.n, most);
-    const uint64_t k = class_of(problem.k, most);
-    uint64_t batch = class_of(problem.batch, BATCH_MOST);
-    while (batch > 1 && batch * m * n * k > work_most)
-        batch /= 2;
-    p->m = (int64_t)m;
-    p->n = (int64_t)n;
-    p->k = (int64_t)k;
-    p->batch = (int64_t)batch;
+    const uint64_t most = size_most(device, &problem);
+    if (problem.m > most)
+        p->m = (int64_t)most;
+    if (problem.n > most)
+        p->n = (int64_t)most;
+    if (problem.k > most)
+        p->k = (int64_t)most;
+    const bool many = problem.batch >= BATCH_MANY && gemm_problem_make(p, &problem, NULL) &&
+                      problem.flops / problem.batch * BATCH_MANY <= 2 * most * most * most;
+    p->batch = many ? BATCH_MANY : 1;
     p->resident = true; /* the upload is the same for all */
 }
 
@@ -85,10 +85,16 @@ static void key(const struct assay_device *device, const void *params, char *tex
 {
     static const char *const values[] = {"", " denormal", " special"};
     struct gemm_params p = *(const struct gemm_params *)params;
+    struct gemm_problem problem;
     const char *layout = p.transpose_a ? p.transpose_b ? "tt" : "tn" : p.transpose_b ? "nt" : "nn";
     reduce(device, &p);
-    snprintf(text, bytes, "%s %s %" PRId64 "x%" PRId64 "x%" PRId64 " batch %" PRId64 "%s",
-             gemm_precision_names[p.precision], layout, p.m, p.n, p.k, p.batch, values[p.values]);
+    if (!gemm_problem_make(&p, &problem, NULL)) {
+        snprintf(text, bytes, "none");
+        return;
+    }
+    snprintf(text, bytes, "%s %s %" PRIu64 "x%" PRIu64 "x%" PRIu64 "%s%s",
+             gemm_precision_names[p.precision], layout, class_of(problem.m), class_of(problem.n),
+             class_of(problem.k), p.batch > 1 ? " batch" : "", values[p.values]);
 }
 
 static bool is_for_gpus(const struct gemm_variant *variant)

@@ -357,6 +357,7 @@ static bool run_open(struct run *run, struct measure_result *results, struct ass
             run->watch = group->watch;
         }
         run->requests[i] = group->members[i];
+        run->requests[i].budget = group->budget;
         run->members[i] = (struct member){.request = &run->requests[i],
                                           .result = &results[i],
                                           .clock = clock,

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BURST_NS 20000000 /* steady batches together, where they are short */
+#define BURSTS 50 /* that the budget is good for, where batches are short */
+#define BUDGET_NS INT64_C(1000000000)
 #define STEADY_LEAST 8
 #define DELAY_PART 4 /* of the period: how much a stage is held for its sensitivity */
 #define STEADY_MOST 1024
@@ -30,8 +31,9 @@ struct pipelined {
     struct engine_layout layout;
     struct serial **recordings; /* of each slot */
     unsigned depth, steady;
-    bool touched;    /* each slot has run once */
-    uint64_t wanted; /* batches of the burst in progress */
+    int64_t burst_ns; /* of the steady batches, where they are short */
+    bool touched;     /* each slot has run once */
+    uint64_t wanted;  /* batches of the burst in progress */
     struct events events;
     struct event_batch *batches; /* of the steady ones */
     int64_t *latencies;          /* the same */
@@ -94,6 +96,8 @@ static bool pipelined_open(struct member *member, struct assay_error *error)
     if (!self)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a pipeline");
     self->depth = depth_of(member);
+    int64_t budget_ns = member->request->budget.budget_ns;
+    self->burst_ns = (budget_ns > 0 ? budget_ns : BUDGET_NS) / BURSTS;
     self->steady = 2 * self->depth > STEADY_LEAST ? 2 * self->depth : STEADY_LEAST;
     unsigned most = STEADY_MOST;
     if (member->clock->simulated)
@@ -284,10 +288,10 @@ static bool sample_sensitivity(struct pipelined *self, int64_t period_ns, struct
     return true;
 }
 
-/* So many that short batches make a burst of BURST_NS. */
+/* So many that short batches make a burst of burst_ns. */
 static void choose_steady(struct pipelined *self, int64_t period_ns)
 {
-    int64_t count = BURST_NS / (period_ns > 0 ? period_ns : 1);
+    int64_t count = self->burst_ns / (period_ns > 0 ? period_ns : 1);
     count = count < STEADY_MOST ? count : STEADY_MOST;
     count -= count % self->depth;
     if (count > self->steady)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define DEPTH_MAX 1024
+#define WINDOWS_LEAST 10 /* of which a drift can be told */
 #define COUNT_MAX 1000000
 #define DAY_NS INT64_C(86400000000000)
 
@@ -152,9 +153,9 @@ bool schedule_check(const struct schedule *schedule, struct assay_error *error)
         return assay_fail(error, ASSAY_INVALID,
                           "wait_max is the time that a request waits for others of its batch, and "
                           "batches hold one request; give batch_max too");
-    if (schedule->window_ns > schedule->duration_ns / 4 && schedule->window_ns > 0)
+    if (schedule->window_ns > schedule->duration_ns / WINDOWS_LEAST && schedule->window_ns > 0)
         return assay_fail(error, ASSAY_INVALID,
-                          "window: at least 4 windows are wanted in the duration");
+                          "window: at least %d windows are wanted in the duration", WINDOWS_LEAST);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/member.h"
+#include "measure/method.h"
 #include "measure/tune.h"
 
 #include "base/hash.h"
@@ -238,10 +239,24 @@ static bool fit_record(struct run *run, struct measure_budget *budget, struct as
     return true;
 }
 
+/* Some schedules say how many samples there are to be; the longest of a group counts. */
+static void fit_turns(const struct run *run, struct measure_budget *budget)
+{
+    unsigned most = 0;
+    for (size_t i = 0; i < run->alive; i++) {
+        const struct member *member = run->taking_part[i];
+        unsigned turns = member->method->turns ? member->method->turns(member) : 0;
+        most = turns > most ? turns : most;
+    }
+    if (most > 0)
+        budget->min_samples = budget->max_samples = most;
+}
+
 static bool sample(struct run *run, struct measure_result *results, struct assay_error *error)
 {
     struct assay_error cause = {0};
     struct measure_budget budget = run->group->budget;
+    fit_turns(run, &budget);
     if (!fit_record(run, &budget, &cause))
         return false;
     run->sampler = sampler_create(&budget, run->alive, &cause);

@@ -278,7 +278,7 @@ void measure_result_free(struct measure_result *result)
     struct text *texts[] = {&result->samples,      &result->sampling, &result->stages,
                             &result->verification, &result->memory,   &result->shaders,
                             &result->sources,      &result->sensors,  &result->tuning,
-                            &result->pipeline,     &result->notes};
+                            &result->pipeline,     &result->load,     &result->notes};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_free(texts[i]);
 }

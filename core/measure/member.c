@@ -7,9 +7,24 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Delays under --perturb: long beside what it takes to begin a stage, on a busy machine too. */
 #define PERTURB_NS INT64_C(20000000)
+
+/* Parameters of its own, where the method wants them. */
+static bool slot_set_params(struct member *member, unsigned index, struct assay_error *error)
+{
+    const struct measure_request *request = member->request;
+    size_t bytes = request->workload->params_size;
+    if (!member->method->params)
+        return true;
+    void *params = member->slots[index].params = malloc(bytes);
+    if (!params)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for parameters");
+    memcpy(params, request->params, bytes);
+    return member->method->params(member, index, params, error);
+}
 
 static bool slot_open(struct member *member, unsigned index, struct assay_error *error)
 {
@@ -20,14 +35,17 @@ static bool slot_open(struct member *member, unsigned index, struct assay_error 
                                .case_seed = request->seed,
                                .index = index,
                                .search = request->search};
+    if (!slot_set_params(member, index, error))
+        return false;
+    const void *params = at->params ? at->params : request->params;
     at->slot = slot_create(&slot, error);
     if (!at->slot)
         return false;
-    at->self = workload->create(at->slot, request->params, error);
+    at->self = workload->create(at->slot, params, error);
     if (!at->self)
         return serial_hook_failed(workload->name, "create", error);
     struct serial_params serial = {.workload = workload,
-                                   .params = request->params,
+                                   .params = params,
                                    .slot = at->slot,
                                    .self = at->self,
                                    .clock = member->clock,
@@ -181,6 +199,8 @@ void member_finish(struct member *member)
         member->method->close(member);
     for (unsigned i = 0; i < member->slot_count; i++)
         left += slot_close(member, &member->slots[i]);
+    for (unsigned i = 0; i < member->slot_count; i++)
+        free(member->slots[i].params);
     free(member->slots);
     member->slots = NULL;
     member->slot_count = 0;

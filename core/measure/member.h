@@ -13,6 +13,7 @@
 struct member_slot {
     struct assay_slot *slot;
     void *self;
+    void *params; /* of its own; NULL: the request's */
     struct serial serial;
     struct assay_verification verification;
 };

@@ -34,15 +34,26 @@ const struct measure_method method_serial = {
     .run_all = serial_run_all,
 };
 
+bool method_refuse_reset(const struct member *member, struct assay_error *error)
+{
+    return assay_fail(
+        error, ASSAY_UNSUPPORTED,
+        "'%s' is put back between two batches (reset), which only the serial schedule "
+        "does",
+        member->request->workload->name);
+}
+
 const struct measure_method *measure_method_of(enum schedule_kind kind)
 {
     switch (kind) {
     case SCHEDULE_PIPELINED:
         return &method_pipelined;
-    case SCHEDULE_SERIAL:
     case SCHEDULE_OPEN_LOOP:
     case SCHEDULE_CLOSED_LOOP:
+        return &method_queued;
     case SCHEDULE_SUSTAINED:
+        return &method_sustained;
+    case SCHEDULE_SERIAL:
         break;
     }
     return &method_serial;

@@ -10,8 +10,13 @@
 
 struct measure_method {
     unsigned (*slots)(const struct member *member); /* how many there are to be, at least 1 */
+    /* Optional. What slot `slot` has that is not as in the request, in a copy of its parameters. */
+    bool (*params)(const struct member *member, unsigned slot, void *params,
+                   struct assay_error *error);
     /* Optional. All slots are there: what else it takes, in member->state. */
     bool (*open)(struct member *member, struct assay_error *error);
+    /* Optional. How many samples there are to be, neither fewer nor more; 0: the sampler knows. */
+    unsigned (*turns)(const struct member *member);
     /* One sample, and *time_ns the figure that decides when sampling ends. In the warm-up `times`
      * counts for nothing but what repeat_watch takes of it. */
     bool (*sample)(struct member *member, bool warmup, struct serial_times *times, int64_t *time_ns,
@@ -32,6 +37,9 @@ struct measure_method {
 /* Of a schedule that is offered (schedule_offered). */
 const struct measure_method *measure_method_of(enum schedule_kind kind);
 
-extern const struct measure_method method_serial, method_pipelined;
+/* ASSAY_UNSUPPORTED: a workload with `reset` needs the serial schedule. */
+bool method_refuse_reset(const struct member *member, struct assay_error *error);
+
+extern const struct measure_method method_serial, method_pipelined, method_queued, method_sustained;
 
 #endif

@@ -57,15 +57,6 @@ static unsigned depth_of(const struct member *member)
     return (unsigned)member->request->schedule.depth;
 }
 
-static bool refuse_reset(const struct member *member, struct assay_error *error)
-{
-    return assay_fail(
-        error, ASSAY_UNSUPPORTED,
-        "'%s' is put back between two batches (reset), which only the serial schedule "
-        "does",
-        member->request->workload->name);
-}
-
 static bool make_engine(struct member *member, struct pipelined *self, struct assay_error *error)
 {
     self->recordings = calloc(self->depth, sizeof(struct serial *));
@@ -91,7 +82,7 @@ static bool make_engine(struct member *member, struct pipelined *self, struct as
 static bool pipelined_open(struct member *member, struct assay_error *error)
 {
     if (member->request->workload->reset)
-        return refuse_reset(member, error);
+        return method_refuse_reset(member, error);
     struct pipelined *self = member->state = calloc(1, sizeof(*self));
     if (!self)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a pipeline");

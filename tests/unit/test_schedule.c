@@ -115,7 +115,7 @@ static void what_does_not_fit_is_refused(void **state)
            "wait_max is the time that a request waits for others of its batch, and batches hold "
            "one request; give batch_max too");
     refuse("{\"name\":\"sustained\",\"duration\":1000,\"window\":500}",
-           "window: at least 4 windows are wanted in the duration");
+           "window: at least 10 windows are wanted in the duration");
     refuse("{\"name\":\"dance\"}", "there is no schedule 'dance'");
 }
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Open and closed loop: one batch at a time, of as many requests as wait for it. A sample is a
+ * window of the load; batches are recorded at each size, in a slot of its own. */
+#include "measure/method.h"
+
+#include "base/options.h"
+#include "measure/load.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define BUDGET_NS INT64_C(1000000000)
+#define WINDOWS_MOST 40
+#define WINDOWS_LEAST 8
+#define WINDOW_REQUESTS 10 /* that arrive in a window, at least */
+
+struct queued {
+    struct engine *engine;
+    struct load *load;
+    struct serial **recordings; /* by size */
+    unsigned stages, sizes, windows;
+    int64_t window_ns;
+    bool touched;    /* each size has run once */
+    uint64_t wanted; /* batches of run_all */
+};
+
+static unsigned size_count(const struct member *member)
+{
+    return load_sizes(member->request->schedule.batch_max);
+}
+
+/* The parameters of a slot: those of the case, but for the size of the batch. */
+static bool size_params(const struct member *member, unsigned slot, void *params,
+                        struct assay_error *error)
+{
+    const struct assay_workload *workload = member->request->workload;
+    const struct schedule *schedule = &member->request->schedule;
+    struct option_value value;
+    if (schedule->batch_max == 1)
+        return true;
+    for (size_t i = 0; workload->options[i]; i++) {
+        if (!(workload->options[i]->flags & ASSAY_OPTION_ITEMS))
+            continue;
+        if (!option_from_integer(workload->options[i], load_size(schedule->batch_max, slot), &value,
+                                 error))
+            return false;
+        option_store(workload->options[i], &value, params);
+        return !workload->check || workload->check(params, error);
+    }
+    return assay_fail(error, ASSAY_INVALID,
+                      "batch_max: '%s' has no parameter that is the number of items in a batch; "
+                      "leave batch_max out",
+                      workload->name);
+}
+
+/* How long it is measured, in how many windows. */
+static bool choose_windows(const struct member *member, struct queued *self,
+                           struct assay_error *error)
+{
+    const struct measure_request *request = member->request;
+    const struct schedule *schedule = &request->schedule;
+    int64_t length_ns = schedule->duration_ns;
+    if (length_ns == 0)
+        length_ns = request->budget.budget_ns > 0 ? request->budget.budget_ns : BUDGET_NS;
+    self->windows = WINDOWS_MOST;
+    if (schedule->kind == SCHEDULE_OPEN_LOOP) {
+        double windows = floor(schedule->rate * (double)length_ns / 1e9 / WINDOW_REQUESTS);
+        if (windows < WINDOWS_LEAST) {
+            struct text least = {0};
+            quantity_add(&least, WINDOWS_LEAST * WINDOW_REQUESTS / schedule->rate,
+                         (struct dimension){.seconds = 1});
+            assay_fail(error, ASSAY_INVALID,
+                       "duration: fewer than %d requests arrive in it, which says nothing of "
+                       "their latency; give at least %s",
+                       WINDOWS_LEAST * WINDOW_REQUESTS, text_string(&least));
+            text_free(&least);
+            return false;
+        }
+        self->windows = windows < WINDOWS_MOST ? (unsigned)windows : WINDOWS_MOST;
+    }
+    self->window_ns = length_ns / self->windows > 0 ? length_ns / self->windows : 1;
+    return true;
+}
+
+static bool make_engine(struct member *member, struct queued *self, struct assay_error *error)
+{
+    struct engine_layout layout;
+    self->sizes = member->slot_count;
+    self->recordings = calloc(self->sizes, sizeof(struct serial *));
+    if (!self->recordings)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %u slots",
+                          self->sizes);
+    for (unsigned i = 0; i < self->sizes; i++) {
+        self->recordings[i] = &member->slots[i].serial;
+        if (member->slots[i].serial.count != member->slots[0].serial.count)
+            return assay_fail(error, ASSAY_UNSUPPORTED,
+                              "'%s' has other stages in larger batches, which cannot be mixed",
+                              member->request->workload->name);
+    }
+    engine_layout_make(&member->slots[0].serial, member->request->params, &layout);
+    self->stages = layout.stages;
+    struct engine_params params = {.device = member->request->device,
+                                   .clock = member->clock,
+                                   .layout = &layout,
+                                   .slots = self->recordings,
+                                   .depth = 1,
+                                   .variants = self->sizes};
+    self->engine = engine_create(&params, error);
+    self->load = self->engine ? load_create(&member->request->schedule, member->request->seed,
+                                            layout.stages, error)
+                              : NULL;
+    return self->load;
+}
+
+static bool queued_open(struct member *member, struct assay_error *error)
+{
+    if (member->request->workload->reset)
+        return method_refuse_reset(member, error);
+    struct queued *self = member->state = calloc(1, sizeof(*self));
+    if (!self)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a queue");
+    return choose_windows(member, self, error) && make_engine(member, self, error);
+}
+
+static void queued_close(struct member *member)
+{
+    struct queued *self = member->state;
+    if (!self)
+        return;
+    engine_destroy(&self->engine);
+    load_destroy(&self->load);
+    free(self->recordings);
+    free(self);
+    member->state = NULL;
+}
+
+static unsigned queued_turns(const struct member *member)
+{
+    const struct queued *self = member->state;
+    return member->request->schedule.duration_ns > 0 ? self->windows : 0;
+}
+
+/* First touch and first dispatch of each size. */
+static bool touch(struct member *member, struct queued *self, struct assay_error *error)
+{
+    struct serial_times times;
+    for (unsigned i = 0; !self->touched && i < self->sizes; i++)
+        if (!serial_batch(&member->slots[i].serial, &times, error))
+            return false;
+    self->touched = true;
+    return true;
+}
+
+static bool queued_sample(struct member *member, bool warmup, struct serial_times *times,
+                          int64_t *time_ns, struct assay_error *error)
+{
+    struct queued *self = member->state;
+    struct load_times of_window;
+    if (!touch(member, self, error))
+        return false;
+    struct engine_source source = load_begin(self->load, clock_now(member->clock), self->window_ns);
+    if (!engine_run(self->engine, &source, NULL, error) ||
+        !load_end(self->load, clock_now(member->clock), !warmup, &of_window, error))
+        return false;
+    *times = (struct serial_times){
+        .time_ns = of_window.batch_ns, .submit_ns = -1, .device_ns = -1, .cpu_ns = -1};
+    for (unsigned i = 0; i < self->stages; i++) {
+        times->stages[i].time_ns = of_window.stage_ns[i];
+        times->stages[i].device_ns = -1;
+    }
+    *time_ns = of_window.latency_ns;
+    return true;
+}
+
+/* Batch n is of the size n. */
+static enum engine_answer each_size(void *user, uint64_t batch, int64_t now_ns,
+                                    struct engine_issue *issue)
+{
+    const struct queued *self = user;
+    (void)now_ns;
+    issue->variant = (unsigned)batch;
+    return batch < self->sizes ? ENGINE_ISSUE : ENGINE_END;
+}
+
+static bool no_matter(void *user, const struct event *event, struct assay_error *error)
+{
+    (void)user;
+    (void)event;
+    (void)error;
+    return true;
+}
+
+static bool queued_run_all(struct member *member, const struct engine_perturb *perturb,
+                           struct assay_error *error)
+{
+    struct queued *self = member->state;
+    const struct engine_source source = {.user = self, .next = each_size, .ended = no_matter};
+    return engine_run(self->engine, &source, perturb, error);
+}
+
+static bool queued_report(struct member *member, double confidence, struct assay_error *error)
+{
+    struct queued *self = member->state;
+    const char *overload = load_overload(self->load);
+    if (overload)
+        member_note(member, overload);
+    text_clear(&member->result->load);
+    load_add_record(self->load, &member->result->load);
+    return load_metrics(self->load, confidence, member->result->metrics, error);
+}
+
+const struct measure_method method_queued = {
+    .slots = size_count,
+    .params = size_params,
+    .open = queued_open,
+    .turns = queued_turns,
+    .sample = queued_sample,
+    .run_all = queued_run_all,
+    .report = queued_report,
+    .close = queued_close,
+};

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* The sustained schedule: batches without a pause for as long as is said, `depth` in flight. A
+ * sample is a window, and the time a batch took in it. */
+#include "measure/method.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define WINDOWS 40
+#define WINDOWS_MOST 10000
+
+static const char *const extras[] = {"period"};
+
+struct sustained {
+    struct engine *engine;
+    struct serial **recordings;
+    unsigned depth, stages;
+    bool touched;
+    int64_t window_ns, until_ns; /* of the window that runs */
+    uint64_t wanted;             /* batches of run_all; 0: until then */
+    int64_t begin_ns, spent_ns;  /* of the case so far */
+    uint64_t all;                /* batches of the case */
+    /* Of the window: the batches that fill the pipeline are not in it. */
+    uint64_t ended;
+    int64_t first_ns, last_ns;
+    double stage_ns[MEASURE_STAGES_MAX], batch_ns;
+    int64_t *begun_ns; /* of the batch in each slot */
+    double *periods;   /* of the windows that count */
+    size_t count;
+    double batches; /* in them */
+    double time_ns; /* that they took */
+};
+
+static unsigned depth_of(const struct member *member)
+{
+    return (unsigned)member->request->schedule.depth;
+}
+
+static int64_t window_of(const struct schedule *schedule)
+{
+    int64_t window_ns = schedule->window_ns > 0 ? schedule->window_ns
+                                                : schedule->duration_ns / WINDOWS;
+    return window_ns > 0 ? window_ns : 1;
+}
+
+static unsigned sustained_turns(const struct member *member)
+{
+    const struct schedule *schedule = &member->request->schedule;
+    int64_t count = schedule->duration_ns / window_of(schedule);
+    return count < WINDOWS_MOST ? (unsigned)count : WINDOWS_MOST;
+}
+
+static bool make_engine(struct member *member, struct sustained *self, struct assay_error *error)
+{
+    struct engine_layout layout;
+    for (unsigned i = 0; i < self->depth; i++)
+        self->recordings[i] = &member->slots[i].serial;
+    engine_layout_make(&member->slots[0].serial, member->request->params, &layout);
+    self->stages = layout.stages;
+    struct engine_params params = {.device = member->request->device,
+                                   .clock = member->clock,
+                                   .layout = &layout,
+                                   .slots = self->recordings,
+                                   .depth = self->depth,
+                                   .variants = 1};
+    self->engine = engine_create(&params, error);
+    return self->engine;
+}
+
+static bool sustained_open(struct member *member, struct assay_error *error)
+{
+    if (member->request->workload->reset)
+        return method_refuse_reset(member, error);
+    struct sustained *self = member->state = calloc(1, sizeof(*self));
+    if (!self)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a long run");
+    self->depth = depth_of(member);
+    self->window_ns = window_of(&member->request->schedule);
+    self->recordings = calloc(self->depth, sizeof(struct serial *));
+    self->begun_ns = calloc(self->depth, sizeof(*self->begun_ns));
+    self->periods = calloc(sustained_turns(member) + 1, sizeof(*self->periods));
+    if (!self->recordings || !self->begun_ns || !self->periods)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a long run");
+    return make_engine(member, self, error);
+}
+
+static void sustained_close(struct member *member)
+{
+    struct sustained *self = member->state;
+    if (!self)
+        return;
+    engine_destroy(&self->engine);
+    free(self->recordings);
+    free(self->begun_ns);
+    free(self->periods);
+    free(self);
+    member->state = NULL;
+}
+
+static enum engine_answer next(void *user, uint64_t batch, int64_t now_ns,
+                               struct engine_issue *issue)
+{
+    struct sustained *self = user;
+    (void)issue;
+    /* A window has two batches at least, beside those that fill the pipeline. */
+    bool more = self->wanted ? batch < self->wanted
+                             : now_ns < self->until_ns || batch < self->depth + 2;
+    self->begun_ns[batch % self->depth] = now_ns;
+    return more ? ENGINE_ISSUE : ENGINE_END;
+}
+
+static bool ended(void *user, const struct event *event, struct assay_error *error)
+{
+    struct sustained *self = user;
+    (void)error;
+    self->stage_ns[event->stage] += (double)(event->end_ns - event->begin_ns);
+    if (event->stage + 1 < self->stages)
+        return true;
+    self->ended++;
+    self->all++;
+    self->batch_ns += (double)(event->end_ns - self->begun_ns[event->slot]);
+    if (self->ended == self->depth)
+        self->first_ns = event->end_ns;
+    self->last_ns = event->end_ns;
+    return true;
+}
+
+static bool run(struct member *member, struct sustained *self, uint64_t wanted,
+                const struct engine_perturb *perturb, struct assay_error *error)
+{
+    const struct engine_source source = {.user = self, .next = next, .ended = ended};
+    self->wanted = wanted;
+    self->until_ns = clock_now(member->clock) + self->window_ns;
+    self->ended = 0;
+    self->batch_ns = 0;
+    for (unsigned i = 0; i < self->stages; i++)
+        self->stage_ns[i] = 0;
+    return engine_run(self->engine, &source, perturb, error);
+}
+
+/* First touch and first dispatch of each slot. */
+static bool touch(struct member *member, struct sustained *self, struct assay_error *error)
+{
+    struct serial_times times;
+    for (unsigned i = 0; !self->touched && i < self->depth; i++)
+        if (!serial_batch(&member->slots[i].serial, &times, error))
+            return false;
+    self->touched = true;
+    return true;
+}
+
+/* How far it came is worth knowing of one that fails late. */
+static bool failed_late(struct member *member, const struct sustained *self,
+                        struct assay_error *error)
+{
+    struct text after = {0};
+    quantity_add(&after, (double)(clock_now(member->clock) - self->begin_ns) / 1e9,
+                 (struct dimension){.seconds = 1});
+    error_prefix(error, "after %s and %" PRIu64 " batches", text_string(&after), self->all);
+    text_free(&after);
+    return false;
+}
+
+static bool sustained_sample(struct member *member, bool warmup, struct serial_times *times,
+                             int64_t *time_ns, struct assay_error *error)
+{
+    struct sustained *self = member->state;
+    if (!touch(member, self, error))
+        return false;
+    if (self->all == 0)
+        self->begin_ns = clock_now(member->clock);
+    if (!run(member, self, 0, NULL, error))
+        return failed_late(member, self, error);
+    double batches = (double)self->ended, steady = batches - self->depth;
+    double period_ns = (double)(self->last_ns - self->first_ns) / steady;
+    *times = (struct serial_times){.time_ns = (int64_t)(self->batch_ns / batches + 0.5),
+                                   .submit_ns = -1,
+                                   .device_ns = -1,
+                                   .cpu_ns = -1,
+                                   .extra_ns = {(int64_t)(period_ns + 0.5)}};
+    for (unsigned i = 0; i < self->stages; i++) {
+        times->stages[i].time_ns = (int64_t)(self->stage_ns[i] / batches + 0.5);
+        times->stages[i].device_ns = -1;
+    }
+    *time_ns = times->extra_ns[0];
+    if (warmup || self->count >= sustained_turns(member))
+        return true;
+    self->periods[self->count++] = period_ns;
+    self->batches += steady;
+    self->time_ns += (double)(self->last_ns - self->first_ns);
+    return true;
+}
+
+static bool sustained_run_all(struct member *member, const struct engine_perturb *perturb,
+                              struct assay_error *error)
+{
+    struct sustained *self = member->state;
+    return run(member, self, self->depth, perturb, error);
+}
+
+static bool sustained_report(struct member *member, double confidence, struct assay_error *error)
+{
+    const struct sustained *self = member->state;
+    struct metric throughput = {
+        .name = "throughput", .dimension = {.items = 1, .seconds = -1}, .n = self->count};
+    struct metric moved = {.name = "drift", .n = self->count};
+    struct drift drift;
+    double *sorted = malloc((self->count + 1) * sizeof(*sorted));
+    if (!sorted)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu windows",
+                          self->count);
+    struct interval interval = {0};
+    for (size_t i = 0; i < self->count; i++)
+        sorted[i] = self->periods[i];
+    stats_sort(sorted, self->count);
+    if (self->count == 0)
+        throughput.absent = "no window was measured";
+    else
+        stats_median_interval(sorted, self->count, confidence, &interval);
+    free(sorted);
+    if (!throughput.absent) {
+        throughput.value = 1e9 / interval.estimate;
+        throughput.low = 1e9 / interval.high;
+        throughput.high = 1e9 / interval.low;
+    }
+    if (!drift_find(self->periods, self->count, &drift, error))
+        return false;
+    if (drift.known)
+        moved.value = moved.low = moved.high = 1 / (1 + drift.change) - 1;
+    else
+        moved.absent = "there are too few windows to tell";
+    return metric_set_add(member->result->metrics, &throughput, error) &&
+           metric_set_add(member->result->metrics, &moved, error);
+}
+
+const struct measure_method method_sustained = {
+    .slots = depth_of,
+    .open = sustained_open,
+    .turns = sustained_turns,
+    .sample = sustained_sample,
+    .run_all = sustained_run_all,
+    .report = sustained_report,
+    .close = sustained_close,
+    .extras = extras,
+    .extra_count = 1,
+    .downloads_apart = true,
+};

@@ -20,11 +20,12 @@ struct catalog {
 };
 
 const char *const catalog_reserved_names[] = {
-    "p",        "status",       "reason",     "device",       "time",          "submit_time",
-    "latency",  "device_time",  "period",     "serial_time",  "host_cpu_time", "verification",
-    "sensors",  "ideal_period", "efficiency", "extra_memory", "bottleneck",    "floor",
-    "what_if",  "one",          "where",      "each",         "groups",        "workload",
-    "schedule", "replica",      "experiment", "id",           "choice",        NULL};
+    "p",           "status",       "reason",     "device",       "time",          "submit_time",
+    "latency",     "device_time",  "period",     "serial_time",  "host_cpu_time", "verification",
+    "sensors",     "ideal_period", "efficiency", "extra_memory", "bottleneck",    "floor",
+    "what_if",     "one",          "where",      "each",         "groups",        "workload",
+    "schedule",    "replica",      "experiment", "id",           "throughput",    "goodput",
+    "utilisation", "drift", "choice",        NULL};
 
 static bool stages_read(struct catalog *catalog, struct catalog_workload *workload,
                         struct assay_error *error)
@@ -276,6 +277,36 @@ long catalog_find(const struct catalog *catalog, const char *name, struct assay_
             return (long)i;
     unknown_workload(catalog, name, error);
     return -1;
+}
+
+/* In the order of scripts/meta/assay.lua: first those without a dot. */
+const struct metric_description catalog_schedule_metrics[] = {
+    {"period", {.seconds = 1}, "from one batch to the next"},
+    {"serial_time", {.seconds = 1}, "sum of the stages' times, one batch alone"},
+    {"ideal_period", {.seconds = 1}, "that the times of the stages allow"},
+    {"efficiency", {0}, "ideal period over period"},
+    {"extra_memory", {.bytes = 1}, "that all slots hold"},
+    {"throughput", {.items = 1, .seconds = -1}, "requests (sustained: batches) served a second"},
+    {"goodput", {.items = 1, .seconds = -1}, "of them, those within their deadline"},
+    {"utilisation", {0}, "share of the time that the device serves a batch"},
+    {"drift", {0}, "by which throughput changed from the first third to the last"},
+    {"latency.p50", {.seconds = 1}, "half of all batches or requests take no longer"},
+    {"latency.p95", {.seconds = 1}, "95 % take no longer"},
+    {"latency.p99", {.seconds = 1}, "99 % take no longer"},
+    {"latency.mean", {.seconds = 1}, "from the intended arrival to the result"},
+    {"latency.waiting", {.seconds = 1}, "mean part of it: while the device is busy"},
+    {"latency.batching", {.seconds = 1}, "mean part of it: for others of the batch"},
+    {"latency.service", {.seconds = 1}, "mean part of it: the batch itself"},
+};
+const size_t catalog_schedule_metric_count = sizeof(catalog_schedule_metrics) /
+                                             sizeof(catalog_schedule_metrics[0]);
+
+const struct metric_description *catalog_schedule_metric(const char *name)
+{
+    for (size_t i = 0; i < catalog_schedule_metric_count; i++)
+        if (strcmp(catalog_schedule_metrics[i].name, name) == 0)
+            return &catalog_schedule_metrics[i];
+    return NULL;
 }
 
 void catalog_each_metric(const struct catalog_workload *workload,

@@ -68,6 +68,11 @@ struct metric_description {
 void catalog_each_metric(const struct catalog_workload *workload,
                          void (*each)(void *user, const struct metric_description *metric),
                          void *user);
+/* Those that a case has by its schedule: "period", ..., "latency.p95", ... */
+extern const struct metric_description catalog_schedule_metrics[];
+extern const size_t catalog_schedule_metric_count;
+/* The one of this name, or NULL. */
+const struct metric_description *catalog_schedule_metric(const char *name);
 /* Names that a stage or extra metric may not take ("p", "status", "time", ...). NULL-terminated. */
 extern const char *const catalog_reserved_names[];
 

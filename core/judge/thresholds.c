@@ -280,11 +280,20 @@ static void find_metric(void *user, const struct metric_description *metric)
     finding->dimension = metric->dimension;
 }
 
+/* Of the workload, or by the schedule of a case. */
+static void find_all(const struct catalog_workload *workload, struct finding *finding)
+{
+    const struct metric_description *scheduled = catalog_schedule_metric(finding->name);
+    catalog_each_metric(workload, find_metric, finding);
+    if (scheduled)
+        find_metric(finding, scheduled);
+}
+
 static bool check_metric(const struct thresholds *self, const struct threshold *bound,
                          const struct catalog_workload *workload, struct assay_error *error)
 {
     struct finding finding = {.arena = self->arena, .name = bound->metric};
-    catalog_each_metric(workload, find_metric, &finding);
+    find_all(workload, &finding);
     if (finding.found)
         return dimension_equal(finding.dimension, bound->value.dimension) ||
                wrong(self, bound->line, error, "%s of '%s' is %s, but the bound is %s",
@@ -557,7 +566,7 @@ static bool judge_case(void *user, const struct judge_group *group, size_t index
         for (size_t i = 0; good && i < entry->bound_count; i++) {
             struct threshold *bound = &entry->bounds[i];
             struct finding finding = {.name = bound->metric};
-            catalog_each_metric(item->workload, find_metric, &finding);
+            find_all(item->workload, &finding);
             if (!finding.found || !is_of(self->plan, bound, item) ||
                 !where_fits(self, bound, item, record, scratch))
                 continue;

@@ -27,6 +27,11 @@ struct load_window {
     uint64_t queued; /* at its end */
 };
 
+/* An open loop says something of latency only where so many requests arrive: how long that takes.
+ */
+#define LOAD_REQUESTS_LEAST 80
+int64_t load_least_ns(const struct schedule *schedule);
+
 struct load;
 /* `stages`: of a batch. The schedule is copied. */
 struct load *load_create(const struct schedule *schedule, uint64_t seed, unsigned stages,

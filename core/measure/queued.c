@@ -11,15 +11,16 @@
 
 #define BUDGET_NS INT64_C(1000000000)
 #define WINDOWS_MOST 40
-#define WINDOWS_LEAST 8
-#define WINDOW_REQUESTS 10 /* that arrive in a window, at least */
+#define WINDOW_REQUESTS 10           /* that arrive in a window, at least */
+#define WARMUP_NS INT64_C(250000000) /* a window of the warm-up, unless fewer would arrive in it   \
+                                      */
 
 struct queued {
     struct engine *engine;
     struct load *load;
     struct serial **recordings; /* by size */
     unsigned stages, sizes, windows;
-    int64_t window_ns;
+    int64_t window_ns, warmup_ns;
     bool touched;    /* each size has run once */
     uint64_t wanted; /* batches of run_all */
 };
@@ -63,22 +64,27 @@ static bool choose_windows(const struct member *member, struct queued *self,
     if (length_ns == 0)
         length_ns = request->budget.budget_ns > 0 ? request->budget.budget_ns : BUDGET_NS;
     self->windows = WINDOWS_MOST;
+    if (length_ns < load_least_ns(schedule)) {
+        struct text least = {0};
+        quantity_add(&least, (double)load_least_ns(schedule) / 1e9,
+                     (struct dimension){.seconds = 1});
+        assay_fail(error, ASSAY_INVALID,
+                   "duration: fewer than %d requests arrive in it, which says nothing of "
+                   "their latency; give at least %s",
+                   LOAD_REQUESTS_LEAST, text_string(&least));
+        text_free(&least);
+        return false;
+    }
     if (schedule->kind == SCHEDULE_OPEN_LOOP) {
         double windows = floor(schedule->rate * (double)length_ns / 1e9 / WINDOW_REQUESTS);
-        if (windows < WINDOWS_LEAST) {
-            struct text least = {0};
-            quantity_add(&least, WINDOWS_LEAST * WINDOW_REQUESTS / schedule->rate,
-                         (struct dimension){.seconds = 1});
-            assay_fail(error, ASSAY_INVALID,
-                       "duration: fewer than %d requests arrive in it, which says nothing of "
-                       "their latency; give at least %s",
-                       WINDOWS_LEAST * WINDOW_REQUESTS, text_string(&least));
-            text_free(&least);
-            return false;
-        }
-        self->windows = windows < WINDOWS_MOST ? (unsigned)windows : WINDOWS_MOST;
+        if (windows < WINDOWS_MOST)
+            self->windows = windows > 1 ? (unsigned)windows : 1;
     }
     self->window_ns = length_ns / self->windows > 0 ? length_ns / self->windows : 1;
+    int64_t few_ns = load_least_ns(schedule) / (LOAD_REQUESTS_LEAST / WINDOW_REQUESTS);
+    self->warmup_ns = few_ns > WARMUP_NS ? few_ns : WARMUP_NS;
+    if (self->warmup_ns > self->window_ns)
+        self->warmup_ns = self->window_ns;
     return true;
 }
 
@@ -158,7 +164,8 @@ static bool queued_sample(struct member *member, bool warmup, struct serial_time
     struct load_times of_window;
     if (!touch(member, self, error))
         return false;
-    struct engine_source source = load_begin(self->load, clock_now(member->clock), self->window_ns);
+    struct engine_source source = load_begin(self->load, clock_now(member->clock),
+                                             warmup ? self->warmup_ns : self->window_ns);
     if (!engine_run(self->engine, &source, NULL, error) ||
         !load_end(self->load, clock_now(member->clock), !warmup, &of_window, error))
         return false;

@@ -8,6 +8,7 @@
 
 #define WINDOWS 40
 #define WINDOWS_MOST 10000
+#define WARMUP_NS INT64_C(250000000) /* the longest window of the warm-up */
 
 static const char *const extras[] = {"period"};
 
@@ -125,12 +126,12 @@ static bool ended(void *user, const struct event *event, struct assay_error *err
     return true;
 }
 
-static bool run(struct member *member, struct sustained *self, uint64_t wanted,
+static bool run(struct member *member, struct sustained *self, int64_t window_ns, uint64_t wanted,
                 const struct engine_perturb *perturb, struct assay_error *error)
 {
     const struct engine_source source = {.user = self, .next = next, .ended = ended};
     self->wanted = wanted;
-    self->until_ns = clock_now(member->clock) + self->window_ns;
+    self->until_ns = clock_now(member->clock) + window_ns;
     self->ended = 0;
     self->batch_ns = 0;
     for (unsigned i = 0; i < self->stages; i++)
@@ -169,7 +170,10 @@ static bool sustained_sample(struct member *member, bool warmup, struct serial_t
         return false;
     if (self->all == 0)
         self->begin_ns = clock_now(member->clock);
-    if (!run(member, self, 0, NULL, error))
+    int64_t window_ns = self->window_ns;
+    if (warmup && window_ns > WARMUP_NS)
+        window_ns = WARMUP_NS;
+    if (!run(member, self, window_ns, 0, NULL, error))
         return failed_late(member, self, error);
     double batches = (double)self->ended, steady = batches - self->depth;
     double period_ns = (double)(self->last_ns - self->first_ns) / steady;
@@ -195,7 +199,7 @@ static bool sustained_run_all(struct member *member, const struct engine_perturb
                               struct assay_error *error)
 {
     struct sustained *self = member->state;
-    return run(member, self, self->depth, perturb, error);
+    return run(member, self, 0, self->depth, perturb, error);
 }
 
 static bool sustained_report(struct member *member, double confidence, struct assay_error *error)

@@ -18,7 +18,15 @@ static int importance(const json_t *record, const char *name)
             return 0;
     if (strcmp(name, "time") == 0)
         return 2;
+    if (strcmp(name, "period") == 0 || strcmp(name, "throughput") == 0 ||
+        strcmp(name, "latency.p50") == 0 || strcmp(name, "latency.p95") == 0)
+        return 1;
+    if (strcmp(name, "efficiency") == 0 || strcmp(name, "goodput") == 0 ||
+        strcmp(name, "drift") == 0)
+        return 3;
     const char *dot = strrchr(name, '.');
+    if (catalog_schedule_metric(name))
+        return 0;
     if (!dot)
         return GRID_EXTRA; /* the workload's own */
     if (strcmp(dot, ".rate") == 0 || strcmp(dot, ".flop_rate") == 0)

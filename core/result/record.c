@@ -152,6 +152,8 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
         add_member(out, "tuning", record->tuning, "");
     if (record->pipeline && *record->pipeline)
         add_member(out, "pipeline", record->pipeline, "");
+    if (record->load && *record->load)
+        add_member(out, "load", record->load, "");
     if (record->output)
         add_text_member(out, "output", record->output);
     text_add_char(out, '}');

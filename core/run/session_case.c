@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/options.h"
 #include "base/os.h"
+#include "measure/load.h"
 #include "measure/measure.h"
 #include "result/record.h"
 #include "run/session.h"
@@ -137,6 +138,22 @@ static struct measure_budget job_budget(const struct job *job, bool looks)
             budget.target = QUICK_TARGET;
     }
     return budget;
+}
+
+/* --quick measures for a tenth as long, but an open loop not for shorter than says anything. */
+static void job_shorten(struct job *job)
+{
+    struct schedule *schedule = &job->schedule;
+    int64_t least_ns = load_least_ns(schedule);
+    if (!json_flag(job->request, "quick", false))
+        return;
+    int64_t quick_ns = schedule->duration_ns > 0 ? schedule->duration_ns / 10
+                                                 : job_budget(job, false).budget_ns;
+    int64_t all_ns = schedule->duration_ns > 0 ? schedule->duration_ns : 10 * quick_ns;
+    if (schedule->duration_ns > 0)
+        schedule->duration_ns = quick_ns > 0 ? quick_ns : 1;
+    if (quick_ns < least_ns)
+        schedule->duration_ns = least_ns < all_ns ? least_ns : all_ns;
 }
 
 static struct session_device_choice job_queues(const struct job *job)
@@ -290,6 +307,7 @@ static bool job_prepare(struct job *job, struct session *session, struct arena *
 {
     if (!schedule_from_json(json_object_get(job->request, "schedule"), &job->schedule, error))
         return false;
+    job_shorten(job);
     if (is_exploration(session, job->request))
         return job_explore(job, session, error);
     if (!job_find(job, session, error) || !job_search(job, session, arena, error) ||
@@ -338,6 +356,7 @@ static bool add_case(struct job *job, const struct measure_result *result,
         .reason = done ? NULL : failure->text,
         .memory = text_string(&result->memory),
         .pipeline = done ? text_string(&result->pipeline) : "",
+        .load = done ? text_string(&result->load) : "",
         .shaders = text_string(&result->shaders),
         .sources = text_string(&result->sources),
         .notes = text_string(&result->notes),
@@ -513,6 +532,7 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
             .search = &job->search,
             .seed = (uint64_t)json_whole(job->request, "case_seed", 0),
             .note = job->device ? vulkan_instance_unwatched(session->instance) : NULL,
+            .budget = job_budget(job, false),
             .schedule = job->schedule,
             .perturb = json_object_get(job->request, "perturb") != NULL,
             .perturb_seed = (uint64_t)json_whole(job->request, "perturb", 0),

@@ -165,6 +165,17 @@ json_t *supervisor_dump(struct supervisor *supervisor, json_t *request, struct a
     return answer;
 }
 
+/* That the schedule of a case of the group says, and a tenth of it. */
+static int64_t longest_duration(const struct plan *plan, const struct plan_case *item)
+{
+    int64_t longest_ns = 0;
+    for (; item; item = plan_group_next(plan, item)) {
+        int64_t duration_ns = plan_case_schedule(item)->duration_ns;
+        longest_ns = duration_ns > longest_ns ? duration_ns : longest_ns;
+    }
+    return longest_ns + longest_ns / 10;
+}
+
 /* Of a group: so many times that of a case. */
 static int64_t group_deadline(const struct supervisor *supervisor, const struct plan *plan,
                               uint32_t group)
@@ -173,8 +184,10 @@ static int64_t group_deadline(const struct supervisor *supervisor, const struct 
     const struct plan_measure *measure = &plan->experiments[first->experiment].measure;
     int64_t count = plan->groups[group].count;
     int64_t one = supervisor->deadline_ns;
-    if (one <= 0)
-        one = measure->deadline_ns > 0 ? measure->deadline_ns : DEADLINE_NS + measure->budget_ns;
+    if (one <= 0 && measure->deadline_ns > 0)
+        one = measure->deadline_ns;
+    else if (one <= 0)
+        one = DEADLINE_NS + measure->budget_ns + longest_duration(plan, first);
     return one > INT64_MAX / 2 / count ? INT64_MAX / 2 : one * count;
 }
 

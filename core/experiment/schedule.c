@@ -149,6 +149,12 @@ bool schedule_check(const struct schedule *schedule, struct assay_error *error)
         return assay_fail(error, ASSAY_INVALID, "%s has to be given: %s", option->name,
                           option->help);
     }
+    if (schedule->kind == SCHEDULE_OPEN_LOOP && schedule->duration_ns > 0 &&
+        schedule->rate * (double)schedule->duration_ns < SCHEDULE_REQUESTS_LEAST * 1e9)
+        return assay_fail(error, ASSAY_INVALID,
+                          "duration: fewer than %d requests arrive in it at this rate, which says "
+                          "nothing of their latency; give a longer one",
+                          SCHEDULE_REQUESTS_LEAST);
     if (schedule->wait_max_ns > 0 && schedule->batch_max == 1)
         return assay_fail(error, ASSAY_INVALID,
                           "wait_max is the time that a request waits for others of its batch, and "

@@ -15,6 +15,8 @@ enum schedule_kind {
     SCHEDULE_SUSTAINED,   /* for a long time, looked at window by window */
 };
 #define SCHEDULE_KINDS 5
+/* That arrive in an open loop: fewer say nothing of their latency. */
+#define SCHEDULE_REQUESTS_LEAST 80
 
 enum schedule_queues {
     SCHEDULE_QUEUES_AUTO,

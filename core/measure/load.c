@@ -25,7 +25,7 @@ int64_t load_least_ns(const struct schedule *schedule)
 {
     if (schedule->kind != SCHEDULE_OPEN_LOOP)
         return 0;
-    return (int64_t)ceil(LOAD_REQUESTS_LEAST * 1e9 / schedule->rate);
+    return (int64_t)ceil(SCHEDULE_REQUESTS_LEAST * 1e9 / schedule->rate);
 }
 
 struct load *load_create(const struct schedule *schedule, uint64_t seed, unsigned stages,

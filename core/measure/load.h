@@ -29,7 +29,6 @@ struct load_window {
 
 /* An open loop says something of latency only where so many requests arrive: how long that takes.
  */
-#define LOAD_REQUESTS_LEAST 80
 int64_t load_least_ns(const struct schedule *schedule);
 
 struct load;

@@ -36,6 +36,11 @@ static double seconds_of(const struct load_window *window)
     return (double)window->duration_ns / 1e9;
 }
 
+static void add_rate(double rate, struct text *out)
+{
+    number_add_fixed(out, rate, rate < 100 ? 2 : 0);
+}
+
 const char *load_overload(struct load *load)
 {
     struct load_window sum;
@@ -49,11 +54,9 @@ const char *load_overload(struct load *load)
     if (left <= least && !away)
         return NULL;
     text_add(&load->overload, "overload: ");
-    quantity_add(&load->overload, arrived / seconds_of(&sum),
-                 (struct dimension){.items = 1, .seconds = -1});
-    text_add(&load->overload, " arrive, ");
-    quantity_add(&load->overload, (double)sum.ended / seconds_of(&sum),
-                 (struct dimension){.items = 1, .seconds = -1});
+    add_rate(arrived / seconds_of(&sum), &load->overload);
+    text_add(&load->overload, " requests arrive a second, ");
+    add_rate((double)sum.ended / seconds_of(&sum), &load->overload);
     text_addf(&load->overload, " are served; %" PRIu64 " wait at the end", sum.queued);
     if (sum.turned_away)
         text_addf(&load->overload, ", %" PRIu64 " were turned away", sum.turned_away);

@@ -11,9 +11,10 @@
 
 #define BUDGET_NS INT64_C(1000000000)
 #define WINDOWS_MOST 40
-#define WINDOW_REQUESTS 10           /* that arrive in a window, at least */
-#define WARMUP_NS INT64_C(250000000) /* a window of the warm-up, unless fewer would arrive in it   \
-                                      */
+#define WINDOW_REQUESTS 10 /* that arrive in a window, at least */
+#define WARMUP_NS                                                                                  \
+    INT64_C(250000000) /* a window of the warm-up, unless fewer would arrive in it                 \
+                        */
 
 struct queued {
     struct engine *engine;
@@ -71,7 +72,7 @@ static bool choose_windows(const struct member *member, struct queued *self,
         assay_fail(error, ASSAY_INVALID,
                    "duration: fewer than %d requests arrive in it, which says nothing of "
                    "their latency; give at least %s",
-                   LOAD_REQUESTS_LEAST, text_string(&least));
+                   SCHEDULE_REQUESTS_LEAST, text_string(&least));
         text_free(&least);
         return false;
     }
@@ -81,7 +82,7 @@ static bool choose_windows(const struct member *member, struct queued *self,
             self->windows = windows > 1 ? (unsigned)windows : 1;
     }
     self->window_ns = length_ns / self->windows > 0 ? length_ns / self->windows : 1;
-    int64_t few_ns = load_least_ns(schedule) / (LOAD_REQUESTS_LEAST / WINDOW_REQUESTS);
+    int64_t few_ns = load_least_ns(schedule) / (SCHEDULE_REQUESTS_LEAST / WINDOW_REQUESTS);
     self->warmup_ns = few_ns > WARMUP_NS ? few_ns : WARMUP_NS;
     if (self->warmup_ns > self->window_ns)
         self->warmup_ns = self->window_ns;

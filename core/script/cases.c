@@ -516,9 +516,7 @@ static void unknown_column(lua_State *L, const char *name)
 static void column_push(lua_State *L, const struct catalog_workload *workload, const char *name)
 {
     struct column *column = lua_newuserdatauv(L, sizeof(*column), 1);
-    for (size_t i = 0; i < workload->stage_count; i++)
-        if (strcmp(workload->stages[i].name, name) == 0)
-            column->stage = workload->stages[i].name;
+    column->stage = part_find(workload, name);
     luaL_setmetatable(L, COLUMN);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);

@@ -229,10 +229,34 @@ static bool point_is_wanted(lua_State *L, const struct expansion *expansion, int
     return wanted;
 }
 
+/* Batches of several requests need a workload whose batches have a size. */
+static void schedule_check_items(lua_State *L, const struct expansion *expansion)
+{
+    const struct schedule *schedule = expansion->schedule;
+    const struct assay_option *const *options = expansion->workload->options;
+    struct assay_error error = {0};
+    struct option_value value;
+    if (!schedule || schedule->batch_max == 1)
+        return;
+    for (size_t i = 0; options[i]; i++) {
+        if (!(options[i]->flags & ASSAY_OPTION_ITEMS))
+            continue;
+        if (option_from_integer(options[i], schedule->batch_max, &value, &error))
+            return;
+        error_prefix(&error, "assay.%s: batch_max", schedule_name(schedule->kind));
+        script_raise(L, &error);
+    }
+    script_fail(L,
+                "assay.%s: batch_max: '%s' has no parameter that is the number of items in a "
+                "batch; leave batch_max out",
+                schedule_name(schedule->kind), expansion->workload->name);
+}
+
 static void case_add(lua_State *L, struct expansion *expansion)
 {
     struct script *script = script_of(L);
     struct assay_error error = {0};
+    schedule_check_items(L, expansion);
     struct plan_case item = {.workload = expansion->workload,
                              .replica = expansion->replica,
                              .device = expansion->device,

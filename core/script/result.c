@@ -31,15 +31,16 @@ struct view {
 };
 
 const char *const case_metrics[] = {
-    "time",   "submit_time", "device_time",  "host_cpu_time", "floor",
-    "period", "serial_time", "ideal_period", "efficiency",    "extra_memory",
+    "time",       "submit_time", "device_time",  "host_cpu_time", "floor",
+    "period",     "serial_time", "ideal_period", "efficiency",    "extra_memory",
+    "throughput", "goodput",     "utilisation",  "drift",
 };
 const size_t case_metric_count = sizeof(case_metrics) / sizeof(case_metrics[0]);
-#define FIRST_OF_SCHEDULE 5 /* of the metrics that not every schedule has */
 static const char latency_part[] = "latency";
 static const char *const stage_members[] = {
     "time", "rate", "flop_rate", "item_rate", "device_time", "device_rate", "floor", "sensitivity"};
-static const char *const latency_members[] = {"p50", "p95", "p99"};
+static const char *const latency_members[] = {"p50",     "p95",      "p99",    "mean",
+                                              "waiting", "batching", "service"};
 static const char *const whole_members[] = {
     "p",        "status",       "reason",     "device",  "workload", "replica",
     "schedule", "verification", "bottleneck", "sensors", "what_if",  "choice",
@@ -93,10 +94,9 @@ enum member_kind member_find(const struct catalog_workload *workload, const char
     if (part_find(workload, name))
         return MEMBER_PART;
     *dimension = time_dimension;
-    if (strcmp(name, "efficiency") == 0)
-        *dimension = (struct dimension){0};
-    else if (strcmp(name, "extra_memory") == 0)
-        *dimension = (struct dimension){.bytes = 1};
+    const struct metric_description *scheduled = catalog_schedule_metric(name);
+    if (scheduled)
+        *dimension = scheduled->dimension;
     for (size_t i = 0; i < case_metric_count; i++)
         if (strcmp(name, case_metrics[i]) == 0)
             return MEMBER_METRIC;
@@ -170,11 +170,10 @@ static const char *why_absent(const char *name)
     const char *dot = strrchr(name, '.');
     if (dot && strcmp(dot + 1, "sensitivity") == 0)
         return "only a pipelined schedule with sensitivity = true has it";
-    for (size_t i = FIRST_OF_SCHEDULE; i < case_metric_count; i++)
-        if (strcmp(name, case_metrics[i]) == 0)
-            return "only a pipelined schedule has it";
-    if (strncmp(name, latency_part, sizeof(latency_part) - 1) == 0)
-        return "the serial schedule does not have it; its latency is the time";
+    if (catalog_schedule_metric(name))
+        return strchr(name, '.') ? "the schedule of the case does not give it; the latency of a "
+                                   "serial one is its time"
+                                 : "the schedule of the case does not give it";
     return "the case does not have it with these parameters";
 }
 

@@ -116,6 +116,9 @@ static void what_does_not_fit_is_refused(void **state)
            "one request; give batch_max too");
     refuse("{\"name\":\"sustained\",\"duration\":1000,\"window\":500}",
            "window: at least 10 windows are wanted in the duration");
+    refuse("{\"name\":\"open_loop\",\"rate\":10,\"duration\":7900000000}",
+           "duration: fewer than 80 requests arrive in it at this rate, which says nothing of "
+           "their latency; give a longer one");
     refuse("{\"name\":\"dance\"}", "there is no schedule 'dance'");
 }
 

@@ -2,6 +2,7 @@
 #include "report/view.h"
 
 #include "base/json.h"
+#include "experiment/schedule.h"
 #include "stats/ratio.h"
 
 #include <stdlib.h>
@@ -207,6 +208,13 @@ void view_add_label(const struct view *view, const json_t *record, struct text *
     if (selector) {
         text_add(out, " device=");
         text_add_clean(out, selector);
+    }
+    struct schedule schedule;
+    struct assay_error ignored = {0}; /* one of a newer assay is left out */
+    if (schedule_from_json(json_object_get(record, "schedule"), &schedule, &ignored) &&
+        schedule.kind != SCHEDULE_SERIAL) {
+        text_add(out, " schedule=");
+        schedule_add_label(&schedule, out);
     }
     if (json_whole(record, "replica", 0) > 0)
         text_addf(out, " replica=%lld", (long long)json_whole(record, "replica", 0));

@@ -133,6 +133,17 @@ static bool names_grow(struct plan_inside *inside)
     return true;
 }
 
+static const struct search *search_copy(struct arena *arena, const struct search *search)
+{
+    struct search *copy = arena_alloc(arena, sizeof(*copy));
+    if (!copy)
+        return NULL;
+    *copy = *search;
+    copy->vary = arena_copy(arena, search->vary);
+    copy->metric = arena_copy(arena, search->metric);
+    return copy->vary && copy->metric ? copy : NULL;
+}
+
 bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experiment,
                          struct assay_error *error)
 {
@@ -156,6 +167,9 @@ bool plan_add_experiment(struct plan *plan, const struct plan_experiment *experi
     copy.script = arena_copy(plan->arena, experiment->script);
     copy.varied = copy_names(plan->arena, experiment->varied);
     copy.pair = experiment->pair ? arena_copy(plan->arena, experiment->pair) : NULL;
+    copy.search = experiment->search ? search_copy(plan->arena, experiment->search) : NULL;
+    if (experiment->search && !copy.search)
+        return no_memory(error);
     copy.first_case = plan->case_count;
     copy.case_count = 0;
     if (!copy.name || !copy.script || !copy.varied || (experiment->pair && !copy.pair))
@@ -252,6 +266,15 @@ static bool add_schedule(const struct plan_case *item, struct text *out, struct 
     return good;
 }
 
+static bool add_search(const struct search *search, struct text *out, struct assay_error *error)
+{
+    json_t *json = search_to_json(search);
+    text_add(out, ",\"search\":");
+    bool good = json ? json_add_line(out, json, true, error) : no_memory(error);
+    json_decref(json);
+    return good;
+}
+
 /* Without the axis of this name, unless NULL. */
 static bool add_canonical(const struct plan *plan, const struct plan_case *item,
                           const char *without, struct text *out, struct assay_error *error)
@@ -272,6 +295,9 @@ static bool add_canonical(const struct plan *plan, const struct plan_case *item,
     if (strcmp(axis, "schedule") == 0)
         text_add(out, "null");
     else if (!add_schedule(item, out, error))
+        return false;
+    const struct search *search = plan->experiments[item->experiment].search;
+    if (search && !add_search(search, out, error))
         return false;
     text_addf(out, ",\"seed\":%" PRIu64, plan->seed);
     bool workload = strcmp(axis, "workload") != 0;

@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "experiment/catalog.h"
 #include "experiment/schedule.h"
+#include "experiment/search.h"
 
 struct plan_setting {
     uint32_t option; /* index in the workload's table */
@@ -55,6 +56,7 @@ struct plan_experiment {
     struct plan_measure measure;
     const char *pair; /* name of the axis whose cases are sampled in turn, or NULL */
     bool tune;        /* the choices that its cases leave open are made anew, nothing is sampled */
+    const struct search *search; /* each case looks for a value; NULL: it has one */
     bool looks;       /* it has a check: bounds are looked at while its cases are sampled */
     bool is_peaks;    /* the cases by which peaks are measured (experiment/peaks.h) */
     bool needs_peaks; /* of the devices of its cases; of an is_peaks one: the script asked for them
@@ -120,7 +122,8 @@ size_t plan_select_glob(struct plan *plan, const char *pattern);
 size_t plan_selected_count(const struct plan *plan);
 /* A case as the worker gets it: {"ask":"case", "experiment", "script", "line", "id", "workload",
  * "version", "definition", "set": {...}, "device", "schedule": {"name":...},
- * "replica", "seed", "case_seed", "pair": null or {"axis","group","cases"}, "quick", "measure":
+ * "replica", "seed", "case_seed", "search" (of a search), "pair": null or {"axis","group","cases"},
+ * "quick", "measure":
  * {...}}, defaults filled in; --quick divides the budget by ten. NULL when out of memory. New
  * reference. */
 json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick);

@@ -51,6 +51,11 @@ static json_t *pair_to_json(const struct plan *plan, uint32_t group)
                      (json_int_t)plan->groups[group].count);
 }
 
+static json_t *search_of(const struct plan_experiment *experiment)
+{
+    return experiment->search ? search_to_json(experiment->search) : NULL;
+}
+
 json_t *plan_case_request(const struct plan *plan, const struct plan_case *item, bool quick)
 {
     const struct plan_experiment *experiment = &plan->experiments[item->experiment];
@@ -58,18 +63,18 @@ json_t *plan_case_request(const struct plan *plan, const struct plan_case *item,
     char hex[HASH_HEX_BYTES], definition[HASH_HEX_BYTES];
     hash_hex(&item->id, hex);
     hash_hex(&item->workload->definition, definition);
-    return json_pack("{s:s, s:s, s:o, s:i, s:s, s:s, s:s, s:s, s:s*, s:o, s:o, s:o, s:I, s:I, s:I, "
-                     "s:o, s:b, s:o}",
-                     "ask", "case", "experiment", experiment->name, "script",
-                     json_clean_string(experiment->script), "line", experiment->line, "id", hex,
-                     "workload", item->workload->name, "version", item->workload->version,
-                     "definition", definition, "plugin", item->workload->file, "set",
-                     settings_to_json(item), "device",
-                     device ? json_clean_string(device) : json_null(), "schedule",
-                     schedule_to_json(plan_case_schedule(item)), "replica",
-                     (json_int_t)item->replica, "seed", (json_int_t)plan->seed, "case_seed",
-                     (json_int_t)item->seed, "pair", pair_to_json(plan, item->group), "quick",
-                     (int)quick, "measure", measure_to_json(&experiment->measure, quick));
+    return json_pack(
+        "{s:s, s:s, s:o, s:i, s:s, s:s, s:s, s:s, s:s*, s:o, s:o, s:o, s:I, s:I, s:I, s:o*, "
+        "s:o, s:b, s:o}",
+        "ask", "case", "experiment", experiment->name, "script",
+        json_clean_string(experiment->script), "line", experiment->line, "id", hex, "workload",
+        item->workload->name, "version", item->workload->version, "definition", definition,
+        "plugin", item->workload->file, "set", settings_to_json(item), "device",
+        device ? json_clean_string(device) : json_null(), "schedule",
+        schedule_to_json(plan_case_schedule(item)), "replica", (json_int_t)item->replica, "seed",
+        (json_int_t)plan->seed, "case_seed", (json_int_t)item->seed, "search",
+        search_of(experiment), "pair", pair_to_json(plan, item->group), "quick", (int)quick,
+        "measure", measure_to_json(&experiment->measure, quick));
 }
 
 static json_t *members_to_json(const struct plan *plan, uint32_t group, bool quick)

@@ -140,16 +140,9 @@ bool schedule_is_given(const struct schedule *schedule, size_t option)
     return (schedule->given >> option & 1) != 0;
 }
 
-bool schedule_check(const struct schedule *schedule, struct assay_error *error)
+bool schedule_check_given(const struct schedule *schedule, struct assay_error *error)
 {
-    const struct schedule_info *info = &kinds[schedule->kind];
-    int required = info->required ? option_find(info->options, info->required) : -1;
-    if (required >= 0 && !schedule_is_given(schedule, (size_t)required)) {
-        const struct assay_option *option = info->options[required];
-        return assay_fail(error, ASSAY_INVALID, "%s has to be given: %s", option->name,
-                          option->help);
-    }
-    if (schedule->kind == SCHEDULE_OPEN_LOOP && schedule->duration_ns > 0 &&
+    if (schedule->rate > 0 && schedule->duration_ns > 0 &&
         schedule->rate * (double)schedule->duration_ns < SCHEDULE_REQUESTS_LEAST * 1e9)
         return assay_fail(error, ASSAY_INVALID,
                           "duration: fewer than %d requests arrive in it at this rate, which says "
@@ -163,6 +156,18 @@ bool schedule_check(const struct schedule *schedule, struct assay_error *error)
         return assay_fail(error, ASSAY_INVALID,
                           "window: at least %d windows are wanted in the duration", WINDOWS_LEAST);
     return true;
+}
+
+bool schedule_check(const struct schedule *schedule, struct assay_error *error)
+{
+    const struct schedule_info *info = &kinds[schedule->kind];
+    int required = info->required ? option_find(info->options, info->required) : -1;
+    if (required >= 0 && !schedule_is_given(schedule, (size_t)required)) {
+        const struct assay_option *option = info->options[required];
+        return assay_fail(error, ASSAY_INVALID, "%s has to be given: %s", option->name,
+                          option->help);
+    }
+    return schedule_check_given(schedule, error);
 }
 
 json_t *schedule_to_json(const struct schedule *schedule)

@@ -63,7 +63,9 @@ const struct assay_option *const *schedule_options(enum schedule_kind kind);
 /* Row `option` of schedule_options is given this value. */
 void schedule_set(struct schedule *schedule, size_t option, const struct option_value *value);
 bool schedule_is_given(const struct schedule *schedule, size_t option);
-/* Whether all is there and goes together; ASSAY_INVALID says what is missing or does not. */
+/* Whether what is given goes together; ASSAY_INVALID says what does not. */
+bool schedule_check_given(const struct schedule *schedule, struct assay_error *error);
+/* The same, and that all is there that has to be. */
 bool schedule_check(const struct schedule *schedule, struct assay_error *error);
 
 /* {"name":"pipelined","depth":2}: what was given, in the units of the options (ns, req/s); keys are

@@ -18,8 +18,9 @@ static int importance(const json_t *record, const char *name)
             return 0;
     if (strcmp(name, "time") == 0)
         return 2;
-    if (strcmp(name, "period") == 0 || strcmp(name, "throughput") == 0 ||
-        strcmp(name, "latency.p50") == 0 || strcmp(name, "latency.p95") == 0)
+    if (strcmp(name, "value") == 0 || strcmp(name, "period") == 0 ||
+        strcmp(name, "throughput") == 0 || strcmp(name, "latency.p50") == 0 ||
+        strcmp(name, "latency.p95") == 0)
         return 1;
     if (strcmp(name, "efficiency") == 0 || strcmp(name, "goodput") == 0 ||
         strcmp(name, "drift") == 0)

@@ -154,6 +154,8 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
         add_member(out, "pipeline", record->pipeline, "");
     if (record->load && *record->load)
         add_member(out, "load", record->load, "");
+    if (record->search && *record->search)
+        add_member(out, "search", record->search, "");
     if (record->output)
         add_text_member(out, "output", record->output);
     text_add_char(out, '}');

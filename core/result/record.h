@@ -24,8 +24,8 @@ struct record_case {
     const char *reason;    /* plain text, NULL when done */
     const char *metrics, *sampling, *stages, *verification, *memory, *shaders, *sources, *sensors,
         *notes;
-    const char *tuning, *pipeline, *load; /* "": left out */
-    const char *output;                   /* of assay.explore: plain text, NULL: none */
+    const char *tuning, *pipeline, *load, *search; /* "": left out */
+    const char *output;                            /* of assay.explore: plain text, NULL: none */
 };
 bool record_add_case(struct text *out, const struct record_case *record, struct assay_error *error);
 /* `series`: JSON text of the object. */

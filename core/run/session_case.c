@@ -6,6 +6,7 @@
 #include "measure/measure.h"
 #include "result/record.h"
 #include "run/session.h"
+#include "run/session_search.h"
 #include "vulkan/slot.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@ struct job {
     struct session_device *device;
     bool explored; /* nothing to measure */
     struct text output;
-    struct text params_json, metrics_json, device_json;
+    struct text params_json, metrics_json, device_json, search_json;
 };
 
 /* What is asked for at once: one case or a pair group. */
@@ -357,6 +358,7 @@ static bool add_case(struct job *job, const struct measure_result *result,
         .memory = text_string(&result->memory),
         .pipeline = done ? text_string(&result->pipeline) : "",
         .load = done ? text_string(&result->load) : "",
+        .search = text_string(&job->search_json),
         .shaders = text_string(&result->shaders),
         .sources = text_string(&result->sources),
         .notes = text_string(&result->notes),
@@ -503,6 +505,24 @@ static bool batch_prepare(struct batch *batch, struct assay_error *error)
     return true;
 }
 
+/* A case of assay.search: at one value after the other. What failed is the case's. */
+static void batch_search(struct batch *batch, const struct measure_group *group)
+{
+    struct job *job = &batch->jobs[0];
+    struct assay_error *failure = &batch->measured[0];
+    struct session_search search = {.request = &batch->measures[0],
+                                    .params = job->params,
+                                    .budget = job_budget(job, false),
+                                    .watch = group->watch};
+    *failure = (struct assay_error){0};
+    if (search_from_json(json_object_get(job->request, "search"), &search.search, failure) &&
+        session_search_run(&search, &batch->results[0], failure)) {
+        text_clear(&job->params_json);
+        job_add_params(job);
+    }
+    job->search_json = search.record;
+}
+
 static bool batch_measure(struct batch *batch, struct assay_error *error)
 {
     struct session *session = batch->session;
@@ -543,7 +563,10 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
     for (size_t i = 0; i < group.count && !group.watch; i++)
         if (!workload_is_model(batch->measures[i].workload))
             group.watch = session_watch(session);
-    if (group.count && !measure_group(&group, batch->results, batch->measured, error))
+    bool searches = group.count == 1 && json_object_get(batch->jobs[0].request, "search");
+    if (searches)
+        batch_search(batch, &group);
+    else if (group.count && !measure_group(&group, batch->results, batch->measured, error))
         return false;
     take_failures(batch, batch->measured);
     return true;
@@ -566,6 +589,7 @@ static void batch_free(struct batch *batch)
     for (size_t i = 0; i < batch->count; i++) {
         text_free(&batch->jobs[i].output);
         text_free(&batch->jobs[i].params_json);
+        text_free(&batch->jobs[i].search_json);
         text_free(&batch->jobs[i].metrics_json);
         text_free(&batch->jobs[i].device_json);
     }

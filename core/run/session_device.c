@@ -33,9 +33,8 @@ static bool device_open(struct session *session, struct session_device *entry,
                         struct assay_error *error)
 {
     size_t indices[VULKAN_MEMBERS_MAX];
-    struct vulkan_device_params params = {.physical = indices,
-                                          .member_count = entry->choice.members,
-                                          .queues = entry->choice.queues};
+    struct vulkan_device_params params = {
+        .physical = indices, .member_count = entry->choice.members, .queues = entry->choice.queues};
     for (unsigned i = 0; i < params.member_count; i++)
         indices[i] = entry->index;
     entry->device = device_create(session->instance, &params, error);

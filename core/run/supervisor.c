@@ -176,6 +176,17 @@ static int64_t longest_duration(const struct plan *plan, const struct plan_case 
     return longest_ns + longest_ns / 10;
 }
 
+/* How long the sampling of a case of the group takes, at most: a search has several values, each
+ * with a budget that may be the default's second, and a warm-up. */
+static int64_t sampling_ns(const struct plan *plan, const struct plan_case *item)
+{
+    const struct plan_experiment *experiment = &plan->experiments[item->experiment];
+    int64_t one_ns = experiment->measure.budget_ns + longest_duration(plan, item);
+    if (!experiment->search)
+        return one_ns;
+    return search_most(experiment->search) * (one_ns + 2 * SECOND_NS);
+}
+
 /* Of a group: so many times that of a case. */
 static int64_t group_deadline(const struct supervisor *supervisor, const struct plan *plan,
                               uint32_t group)
@@ -187,7 +198,7 @@ static int64_t group_deadline(const struct supervisor *supervisor, const struct 
     if (one <= 0 && measure->deadline_ns > 0)
         one = measure->deadline_ns;
     else if (one <= 0)
-        one = DEADLINE_NS + measure->budget_ns + longest_duration(plan, first);
+        one = DEADLINE_NS + sampling_ns(plan, first);
     return one > INT64_MAX / 2 / count ? INT64_MAX / 2 : one * count;
 }
 

@@ -268,20 +268,29 @@ static void measure_read(lua_State *L, struct plan_measure *measure)
                     (unsigned)most);
 }
 
-static void check_fields(lua_State *L)
+static bool name_among(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* `what`: "assay.experiment" or "assay.search". */
+static void check_fields(lua_State *L, const char *what, bool search)
 {
     const char *names[MAX_NAMES];
     if (lua_type(L, 1) != LUA_TTABLE)
-        script_fail(L, "assay.experiment: a table is wanted: assay.experiment { name = ..., "
-                       "workload = ... }");
-    size_t count = sorted_keys(L, 1, "assay.experiment", names);
-    for (size_t i = 0; i < count; i++) {
-        bool known = false;
-        for (size_t k = 0; k < FIELD_COUNT && !known; k++)
-            known = strcmp(names[i], field_names[k]) == 0;
-        if (!known)
-            script_unknown(L, "an experiment", "field", names[i], field_names, FIELD_COUNT);
-    }
+        script_fail(L, "%s: a table is wanted: %s { name = ..., workload = ... }", what, what);
+    size_t known = FIELD_COUNT, count = sorted_keys(L, 1, what, names);
+    const char **fields = script_alloc(L, (known + search_field_count) * sizeof(*fields));
+    memcpy(fields, field_names, sizeof(field_names));
+    for (size_t i = 0; search && i < search_field_count; i++)
+        fields[known++] = search_fields[i];
+    for (size_t i = 0; i < count; i++)
+        if (!name_among(fields, known, names[i]))
+            script_unknown(L, search ? "a search" : "an experiment", "field", names[i], fields,
+                           known);
 }
 
 static void name_read(lua_State *L, struct definition *definition)
@@ -322,14 +331,6 @@ static void queues_read(lua_State *L, struct definition *definition)
         script_raise(L, &error);
     definition->queues_given = true;
     lua_pop(L, 1);
-}
-
-static bool name_among(const char *const *names, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
 }
 
 /* The parameters that the assignments of `vary` name, added to the names of axes. */
@@ -431,24 +432,25 @@ static void peaks_read(lua_State *L, struct definition *definition)
         peaks_define(L, source_string(L, definition, &definition->device, i));
 }
 
-int define_experiment(lua_State *L)
+/* `what`: "assay.experiment" or "assay.search". */
+static int define(lua_State *L, const char *what, bool search)
 {
     struct script *script = script_of(L);
     struct definition definition = {0};
     if (script->running)
         script_fail(L,
-                    "assay.experiment belongs to the top level of the script, not into a function "
-                    "of a workload");
+                    "%s belongs to the top level of the script, not into a function of a workload",
+                    what);
     if (script->serving) /* a worker does not plan */
         return 0;
     if (script->judging.judge)
-        script_fail(L, "assay.experiment belongs to the top level of the script, not into check or "
-                       "summary");
+        script_fail(L, "%s belongs to the top level of the script, not into check or summary",
+                    what);
     if (script->defining)
-        script_fail(L, "assay.experiment cannot be called while another one is being defined");
+        script_fail(L, "%s cannot be called while an experiment is being defined", what);
     script->defining = true;
     lua_settop(L, 1);
-    check_fields(L);
+    check_fields(L, what, search);
     lua_newtable(L);
     definition.keep = lua_gettop(L);
     name_read(L, &definition);
@@ -457,7 +459,11 @@ int define_experiment(lua_State *L)
     special_fields_read(L, &definition);
     if (field(L, "fixed", LUA_TTABLE, "a table"))
         sources_read(L, &definition, "fixed", false);
-    if (field(L, "vary", LUA_TTABLE, "a table"))
+    if (search && field(L, "vary", LUA_TSTRING, "the name of a parameter or of a schedule's field"))
+        definition.search_vary = lua_tostring(L, -1); /* stays on the stack */
+    else if (search)
+        script_fail(L, "assay.search: vary is missing: what is varied, such as vary = \"rate\"");
+    else if (field(L, "vary", LUA_TTABLE, "a table"))
         vary_read(L, &definition);
     if (!definition.workload.count)
         script_fail(L, "the experiment has no workload; add workload = \"...\"");
@@ -475,4 +481,14 @@ int define_experiment(lua_State *L)
     closures_keep(L);
     script->defining = false;
     return 0;
+}
+
+int define_experiment(lua_State *L)
+{
+    return define(L, "assay.experiment", false);
+}
+
+int define_search(lua_State *L)
+{
+    return define(L, "assay.search", true);
 }

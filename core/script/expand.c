@@ -404,6 +404,21 @@ static void schedule_set_queues(const struct definition *definition, struct sche
         schedule_set(schedule, (size_t)row, &definition->queues);
 }
 
+/* What a search varies begins at its first value: a schedule may need it. */
+static void search_set(lua_State *L, const struct definition *definition, struct schedule *schedule)
+{
+    const struct search *search = definition->experiment.search;
+    const struct assay_option *const *options = schedule_options(schedule->kind);
+    struct assay_error error = {0};
+    struct option_value value;
+    int row = option_find(options, search->vary);
+    if (!definition->search_schedule || row < 0)
+        return;
+    if (!option_from_number(options[row], search->from, &value, &error))
+        script_raise(L, &error);
+    schedule_set(schedule, (size_t)row, &value);
+}
+
 /* All of them; one NULL where none is given. */
 static const struct schedule **source_schedules(lua_State *L, const struct definition *definition,
                                                 size_t *count)
@@ -414,6 +429,8 @@ static const struct schedule **source_schedules(lua_State *L, const struct defin
     const struct schedule **schedules = script_alloc(L, *count * sizeof(*schedules));
     if (!source->count && !definition->queues_given)
         return schedules;
+    if (definition->experiment.search && source->count > 1)
+        script_fail(L, "assay.search: one schedule is wanted, not a list");
     for (size_t i = 0; i < *count; i++) {
         struct schedule *schedule = script_alloc(L, sizeof(*schedule));
         *schedule = schedule_default(SCHEDULE_SERIAL);
@@ -425,6 +442,12 @@ static const struct schedule **source_schedules(lua_State *L, const struct defin
             lua_pop(L, 2);
         }
         schedule_set_queues(definition, schedule);
+        if (definition->experiment.search)
+            search_set(L, definition, schedule);
+        if (!schedule_check(schedule, &error)) {
+            error_prefix(&error, "assay.%s", schedule_name(schedule->kind));
+            script_raise(L, &error);
+        }
         schedules[i] = schedule;
     }
     return schedules;
@@ -515,6 +538,8 @@ void expand(lua_State *L, struct definition *definition)
     struct expansion *expansions = script_alloc(L, count * sizeof(*expansions));
     for (size_t i = 0; i < count; i++)
         expansion_prepare(L, &expansions[i], definition, i);
+    if (definition->search_vary)
+        search_resolve(L, definition, expansions[0].workload);
     varied_read(L, definition, expansions, script->params.device != NULL);
     if (!plan_add_experiment(script->plan, &definition->experiment, &error))
         script_raise(L, &error);

@@ -237,8 +237,19 @@ struct definition {
     struct option_value queues;
     lua_Integer rows; /* `vary` as a list of assignments, or 0 */
     size_t row_count;
-    int where; /* stack index or 0 */
+    int where;               /* stack index or 0 */
+    const char *search_vary; /* assay.search: what it varies; NULL: an experiment */
+    bool search_schedule;    /* that is a field of the schedule */
 };
+
+/* search.c: assay.search */
+extern const char *const search_fields[];
+extern const size_t search_field_count;
+/* Reads the fields of the table at index 1 that an experiment does not have, for the workload. */
+void search_resolve(lua_State *L, struct definition *definition,
+                    const struct catalog_workload *workload);
+/* define.c: the same as assay.experiment, with those fields */
+int define_search(lua_State *L);
 
 /* expand.c: axes become cases */
 void expand_open(lua_State *L);

@@ -33,7 +33,7 @@ struct view {
 const char *const case_metrics[] = {
     "time",       "submit_time", "device_time",  "host_cpu_time", "floor",
     "period",     "serial_time", "ideal_period", "efficiency",    "extra_memory",
-    "throughput", "goodput",     "utilisation",  "drift",
+    "throughput", "goodput",     "utilisation",  "drift",         "value",
 };
 const size_t case_metric_count = sizeof(case_metrics) / sizeof(case_metrics[0]);
 static const char latency_part[] = "latency";
@@ -170,6 +170,8 @@ static const char *why_absent(const char *name)
     const char *dot = strrchr(name, '.');
     if (dot && strcmp(dot + 1, "sensitivity") == 0)
         return "only a pipelined schedule with sensitivity = true has it";
+    if (strcmp(name, "value") == 0)
+        return "only a search has it";
     if (catalog_schedule_metric(name))
         return strchr(name, '.') ? "the schedule of the case does not give it; the latency of a "
                                    "serial one is its time"
@@ -299,10 +301,26 @@ static void check_fresh(lua_State *L, const struct result *result)
                        "got it");
 }
 
+/* What a search found is of the kind of what it varies. */
+static struct dimension value_dimension(lua_State *L, const struct plan_case *item)
+{
+    const struct search *search = script_of(L)->plan->experiments[item->experiment].search;
+    const struct assay_option *const *tables[] = {item->workload->options,
+                                                  schedule_options(plan_case_schedule(item)->kind)};
+    for (size_t i = 0; search && i < 2; i++) {
+        int row = option_find(tables[i], search->vary);
+        if (row >= 0)
+            return unit_of_label(tables[i][row]->unit).dimension;
+    }
+    return (struct dimension){0};
+}
+
 static void push_metric(lua_State *L, const struct plan_case *item, const char *name,
                         struct dimension dimension)
 {
     struct metric metric;
+    if (strcmp(name, "value") == 0 && dimension_is_number(dimension))
+        dimension = value_dimension(L, item);
     result_metric(L, item, name, dimension, &metric);
     metric_push(L, &metric, item, result_device_label(L, item));
 }

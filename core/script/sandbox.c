@@ -366,6 +366,7 @@ static void open_assay(lua_State *L)
                                          {"option", option_declare},
                                          {"peaks", peaks_ask},
                                          {"quantity", quantity_new},
+                                         {"search", define_search},
                                          {NULL, NULL}};
     luaL_newlib(L, functions);
     device_functions_add(L);

@@ -51,7 +51,7 @@ static int schedule_new(lua_State *L)
         for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1))
             field_set(L, &schedule);
     }
-    if (!schedule_check(&schedule, &error))
+    if (!schedule_check_given(&schedule, &error))
         fail_in(L, &schedule, &error);
     schedule_push(L, &schedule);
     return 1;

@@ -101,6 +101,21 @@ function assay.explore(name, work) end
 ---@param definition assay.Experiment
 function assay.experiment(definition) end
 
+---An experiment whose case looks for the highest value that keeps a bound. Besides the fields of an experiment:
+---@class assay.Search
+---@field [string] any
+---@field vary string a parameter, or a field of the schedule, that is a number
+---@field from assay.Amount the lowest value, over 0
+---@field to assay.Amount the highest
+---@field metric string by its full name: "latency.p95"
+---@field at_most? assay.Amount the bound, which the whole interval has to keep; this one or at_least
+---@field at_least? assay.Amount
+---@field precision? assay.Amount between the value found and the next one that does not keep it ("5 %")
+
+---Looks for the highest value that keeps a bound: r.value. One case, which is measured at several values.
+---@param definition assay.Search
+function assay.search(definition) end
+
 ---Declares an option of the script; `--option NAME=VALUE` changes it. Gives the value.
 ---@generic T
 ---@param name string
@@ -132,7 +147,7 @@ function assay.powers_of_two(from, to) end
 ---@return assay.Amount[]
 function assay.range(from, to, step) end
 
----@alias assay.ScheduleName "serial" | "pipelined"
+---@alias assay.ScheduleName "serial" | "pipelined" | "open_loop" | "closed_loop" | "sustained"
 
 ---How batches are issued. Besides the name: its fields, given or not.
 ---@class assay.Schedule
@@ -149,6 +164,31 @@ function assay.serial(fields) end
 ---@param fields? { depth: integer | nil, queues: "auto" | "one" | "dedicated" | "devices" | nil, sensitivity: boolean | nil }
 ---@return assay.Schedule
 function assay.pipelined(fields) end
+
+---@class assay.OpenLoop
+---@field rate assay.Amount requests that arrive a second: "200 req/s"
+---@field arrivals? "poisson" | "even"
+---@field batch_max? integer requests in one batch, at most (1); of a workload that has a number of items
+---@field wait_max? assay.Amount for how long a request waits for others of its batch, at most (0)
+---@field queue_max? integer requests that wait, at most (10,000); more are turned away
+---@field deadline? assay.Amount a later result is no goodput
+---@field duration? assay.Amount how long it is measured
+---@field queues? "auto" | "one" | "dedicated" | "devices"
+
+---Requests arrive by themselves, whether or not the device keeps up, and wait in a queue.
+---@param fields assay.OpenLoop
+---@return assay.Schedule
+function assay.open_loop(fields) end
+
+---Each of `clients` asks again as soon as it has its result.
+---@param fields { clients: integer, batch_max: integer | nil, wait_max: assay.Amount | nil, deadline: assay.Amount | nil, duration: assay.Amount | nil, queues: "auto" | "one" | "dedicated" | "devices" | nil }
+---@return assay.Schedule
+function assay.closed_loop(fields) end
+
+---Batches without a pause for `duration`, looked at window by window (a fortieth of it), with `depth` in flight (1).
+---@param fields { duration: assay.Amount, window: assay.Amount | nil, depth: integer | nil, queues: "auto" | "one" | "dedicated" | "devices" | nil }
+---@return assay.Schedule
+function assay.sustained(fields) end
 
 ---The type of a buffer's elements. Also int32, uint32, float32, float64 and float16.
 ---@alias assay.Type "float" | "double" | "half" | "bfloat16" | "int8" | "int16" | "int" | "int64" | "uint8" | "uint16" | "uint" | "uint64" | "fp8_e4m3"
@@ -398,6 +438,10 @@ function assay.model.pcie(generation, lanes) end
 ---@field p50 assay.Metric
 ---@field p95 assay.Metric
 ---@field p99 assay.Metric
+---@field mean assay.Metric of a request, as what follows
+---@field waiting assay.Metric mean part of it: while the device is busy
+---@field batching assay.Metric mean part of it: for others of the batch
+---@field service assay.Metric mean part of it: the batch itself
 
 ---@class assay.Device
 ---@field name string?
@@ -419,7 +463,12 @@ function assay.model.pcie(generation, lanes) end
 ---@field ideal_period assay.Metric pipelined: the least that the stages' times allow at this depth
 ---@field efficiency assay.Metric pipelined: ideal_period over period
 ---@field extra_memory assay.Metric pipelined: what all slots hold
----@field latency assay.Latency pipelined: from the begin of a batch to its end
+---@field throughput assay.Metric open_loop, closed_loop: requests served a second; sustained: batches
+---@field goodput assay.Metric open_loop, closed_loop: of them, those within their deadline
+---@field utilisation assay.Metric open_loop, closed_loop: share of the time that the device serves a batch
+---@field drift assay.Metric sustained: by how much throughput changed from the first third to the last
+---@field value assay.Metric of a search: the highest value that keeps the bound
+---@field latency assay.Latency pipelined: from the begin of a batch to its end; open_loop, closed_loop: of a request
 ---@field p table<string, string | number | boolean> the parameters that ran: numbers in the unit of the parameter
 ---@field status string "done", "skipped", "crash", ...; "not run", "filtered" or "not planned" without a record
 ---@field reason string? nil when done

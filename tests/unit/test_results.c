@@ -307,7 +307,8 @@ static void mistakes_in_checks(void **state)
         fixture, "expect(r.cpy.rate):at_least(1)",
         "t.lua:4: a result of 'copy' has no member 'cpy'; did you mean 'copy'? It has "
         "copy, time, submit_time, device_time, host_cpu_time, floor, period, "
-        "serial_time, ideal_period, efficiency, extra_memory, latency, checks, p, status, "
+        "serial_time, ideal_period, efficiency, extra_memory, throughput, goodput, "
+        "utilisation, drift, value, latency, checks, p, status, "
         "reason, device, workload, replica, schedule, verification, bottleneck, sensors, "
         "what_if and choice");
     expect_check_error(fixture, "return r.p.byts",
@@ -444,7 +445,8 @@ static void mistakes_in_summaries(void **state)
         fixture, "return all.cpy",
         "t.lua:2: a collection of cases has no member 'cpy'; did you mean 'copy'? "
         "It has copy, time, submit_time, device_time, host_cpu_time, floor, period, "
-        "serial_time, ideal_period, efficiency, extra_memory, latency, checks, one, "
+        "serial_time, ideal_period, efficiency, extra_memory, throughput, goodput, "
+        "utilisation, drift, value, latency, checks, one, "
         "where, each and groups");
     expect_summary_error(
         fixture, "expect(all.copy.rate):increasing('bytes')",

@@ -286,7 +286,8 @@ static void mistakes_in_experiments(void **state)
     expect_error(fixture, "workload = 'copy', check = 1",
                  "t.lua:2: check: a function is wanted, not a number");
     expect_error(fixture, "workload = 'copy', schedule = 'open'",
-                 "t.lua:2: schedule: there is no schedule 'open'; there are serial and pipelined");
+                 "t.lua:2: schedule: there is no schedule 'open'; there are serial, pipelined, "
+                 "open_loop, closed_loop and sustained");
     expect_error(fixture, "fixed = {}",
                  "t.lua:2: the experiment has no workload; add workload = \"...\"");
     expect_error(fixture, "workload = 'copy', budget = '5 MB'",
@@ -300,10 +301,13 @@ static void mistakes_in_experiments(void **state)
     expect_error(
         fixture, "workload = 'copy', schedule = assay.pipelind{ depth = 2 }",
         "t.lua:2: assay has no member 'pipelind'; did you mean 'pipelined'? It has B, FLOP, GB, "
-        "GFLOP, GHz, GiB, Hz, KiB, MB, MFLOP, MHz, MiB, TB, TFLOP, TiB, W, compare, computed, "
+        "GFLOP, GHz, GiB, Hz, KiB, MB, MFLOP, MHz, MiB, TB, TFLOP, TiB, W, closed_loop, compare, "
+        "computed, "
         "degC, "
-        "experiment, explore, f16, f32, fill, kB, kHz, model, ms, ns, option, peaks, permutation, "
-        "pipelined, powers_of_two, quantity, random_bits, range, s, sequence, serial, uniform, us, "
+        "experiment, explore, f16, f32, fill, kB, kHz, model, ms, ns, open_loop, option, peaks, "
+        "permutation, "
+        "pipelined, powers_of_two, quantity, random_bits, range, s, search, sequence, serial, "
+        "sustained, uniform, us, "
         "version and workload");
     expect_error(fixture, "workload = 'copy', schedule = assay.pipelined{ depth = 0 }",
                  "t.lua:2: assay.pipelined: depth: 0 is out of range, allowed are 1 to 1024");

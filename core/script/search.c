@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* assay.search{...}: an experiment whose case looks for a value. */
+#include "script/inside.h"
+
+#include <string.h>
+
+#define PRECISION 0.05
+
+const char *const search_fields[] = {"from", "to", "metric", "at_most", "at_least", "precision"};
+const size_t search_field_count = sizeof(search_fields) / sizeof(search_fields[0]);
+
+static const struct assay_option *axis_find(lua_State *L, struct definition *definition,
+                                            const struct catalog_workload *workload)
+{
+    const char *name = definition->search_vary;
+    struct schedule schedule = schedule_default(SCHEDULE_SERIAL);
+    struct assay_error error = {0};
+    if (definition->schedule.count) {
+        lua_geti(L, definition->keep, definition->schedule.keep);
+        lua_geti(L, -1, 1);
+        if (!schedule_read(L, lua_gettop(L), &schedule, &error))
+            script_raise(L, &error);
+        lua_pop(L, 2);
+    }
+    int index = option_find(workload->options, name);
+    if (index >= 0)
+        return workload->options[index];
+    const struct assay_option *const *fields = schedule_options(schedule.kind);
+    int field = option_find(fields, name);
+    definition->search_schedule = field >= 0;
+    if (field >= 0)
+        return fields[field];
+    option_unknown(workload->options, workload->name, name, &error);
+    error_prefix(&error, "vary: the schedule '%s' has no field '%s'", schedule_name(schedule.kind),
+                 name);
+    script_raise(L, &error);
+}
+
+/* A value on the axis, in its unit. */
+static double end_read(lua_State *L, const struct assay_option *axis, const char *name)
+{
+    struct assay_error error = {0};
+    struct option_value value;
+    if (lua_getfield(L, 1, name) == LUA_TNIL)
+        script_fail(L, "assay.search: %s is missing: the %s value of %s", name,
+                    strcmp(name, "from") == 0 ? "lowest" : "highest", axis->name);
+    if (!value_for_option(L, lua_gettop(L), axis, script_scratch(L), &value, &error)) {
+        error_prefix(&error, "%s", name);
+        script_raise(L, &error);
+    }
+    lua_pop(L, 1);
+    return value.kind == ASSAY_OPTION_INTEGER ? (double)value.as.integer : value.as.real;
+}
+
+struct lookup {
+    const char *name;
+    struct dimension *dimension;
+    bool found;
+};
+
+static void look(void *user, const struct metric_description *metric)
+{
+    struct lookup *lookup = user;
+    if (strcmp(metric->name, lookup->name) != 0)
+        return;
+    *lookup->dimension = metric->dimension;
+    lookup->found = true;
+}
+
+static const char *metric_read(lua_State *L, const struct catalog_workload *workload,
+                               struct dimension *dimension)
+{
+    if (lua_getfield(L, 1, "metric") != LUA_TSTRING)
+        script_fail(L, "assay.search: metric is missing: what is bounded, such as metric = "
+                       "\"latency.p95\"");
+    const char *name = script_copy(L, lua_tostring(L, -1));
+    const struct metric_description *scheduled = catalog_schedule_metric(name);
+    struct lookup lookup = {.name = name, .dimension = dimension};
+    catalog_each_metric(workload, look, &lookup);
+    if (scheduled)
+        look(&lookup, scheduled);
+    if (!lookup.found)
+        script_fail(L,
+                    "metric: '%s' has no metric '%s'; `assay describe %s` names them, and "
+                    "schedules add period, throughput, goodput, latency.p95 and others",
+                    workload->name, name, workload->name);
+    lua_pop(L, 1);
+    return name;
+}
+
+static void bound_read(lua_State *L, struct search *search, struct dimension dimension)
+{
+    bool most = lua_getfield(L, 1, "at_most") != LUA_TNIL;
+    bool least = lua_getfield(L, 1, "at_least") != LUA_TNIL;
+    if (most == least)
+        script_fail(L, "assay.search: one of at_most and at_least is wanted");
+    struct quantity bound = quantity_of(L, most ? -2 : -1, most ? "at_most" : "at_least");
+    if (!dimension_equal(bound.dimension, dimension)) {
+        lua_pushstring(L, dimension_words(dimension));
+        script_fail(L, "%s: %s is %s, but the bound is %s", most ? "at_most" : "at_least",
+                    search->metric, lua_tostring(L, -1), dimension_words(bound.dimension));
+    }
+    lua_pop(L, 2);
+    search->bound = bound.value;
+    search->at_most = most;
+}
+
+static double precision_read(lua_State *L)
+{
+    if (lua_getfield(L, 1, "precision") == LUA_TNIL) {
+        lua_pop(L, 1);
+        return PRECISION;
+    }
+    struct quantity precision = quantity_of(L, -1, "precision");
+    if (!dimension_is_number(precision.dimension) || !(precision.value >= 0.001) ||
+        precision.value > 1)
+        script_fail(L, "precision: a share from \"0.1 %%\" to \"100 %%\" is wanted");
+    lua_pop(L, 1);
+    return precision.value;
+}
+
+void search_resolve(lua_State *L, struct definition *definition,
+                    const struct catalog_workload *workload)
+{
+    struct search *search = script_alloc(L, sizeof(*search));
+    struct dimension dimension = {0};
+    if (definition->workload.count > 1)
+        script_fail(L, "assay.search: one workload is wanted, not a list");
+    if (definition->experiment.pair)
+        script_fail(L, "assay.search: its values are tried one after the other, so it has no pair");
+    const struct assay_option *axis = axis_find(L, definition, workload);
+    if (axis->kind != ASSAY_OPTION_INTEGER && axis->kind != ASSAY_OPTION_REAL)
+        script_fail(L, "vary: '%s' is no number, so there is no highest one", axis->name);
+    for (size_t i = 0; i < definition->source_count; i++)
+        if (!definition->search_schedule && strcmp(definition->sources[i].name, axis->name) == 0)
+            script_fail(L, "%s is in both fixed and vary; it can be in one of them", axis->name);
+    search->vary = axis->name;
+    search->whole = axis->kind == ASSAY_OPTION_INTEGER;
+    search->from = end_read(L, axis, "from");
+    search->to = end_read(L, axis, "to");
+    if (!(search->from > 0) || !(search->to > search->from))
+        script_fail(L, "assay.search: from has to be over 0, and to over from");
+    search->metric = metric_read(L, workload, &dimension);
+    bound_read(L, search, dimension);
+    search->precision = precision_read(L);
+    definition->experiment.search = search;
+}

@@ -19,41 +19,14 @@ struct catalog {
     size_t reading_count;
 };
 
-const char *const catalog_reserved_names[] = {"p",
-                                              "status",
-                                              "reason",
-                                              "device",
-                                              "time",
-                                              "submit_time",
-                                              "latency",
-                                              "device_time",
-                                              "period",
-                                              "serial_time",
-                                              "host_cpu_time",
-                                              "verification",
-                                              "sensors",
-                                              "ideal_period",
-                                              "efficiency",
-                                              "extra_memory",
-                                              "bottleneck",
-                                              "floor",
-                                              "what_if",
-                                              "one",
-                                              "where",
-                                              "each",
-                                              "groups",
-                                              "workload",
-                                              "schedule",
-                                              "replica",
-                                              "experiment",
-                                              "id",
-                                              "throughput",
-                                              "goodput",
-                                              "utilisation",
-                                              "drift",
-                                              "choice",
-                                              "value",
-                                              NULL};
+/* clang-format off */
+const char *const catalog_reserved_names[] = {
+    "p", "status", "reason", "device", "time", "submit_time", "latency", "device_time", "period",
+    "serial_time", "host_cpu_time", "verification", "sensors", "ideal_period", "efficiency",
+    "extra_memory", "bottleneck", "floor", "what_if", "one", "where", "each", "groups", "workload",
+    "schedule", "replica", "experiment", "id", "throughput", "goodput", "utilisation", "drift",
+    "choice", "value", NULL};
+/* clang-format on */
 
 static bool stages_read(struct catalog *catalog, struct catalog_workload *workload,
                         struct assay_error *error)

@@ -394,7 +394,6 @@ function assay.model.pcie(generation, lanes) end
 ---@field serial_time assay.Quantity | assay.Metric the sum of all times
 ---@field period assay.Quantity | assay.Metric between two batches at this depth: the largest sum of a group, or serial_time / depth where that is more
 ---@field throughput assay.Quantity | assay.Metric batches a second
----@field choice string? what the tuner chose where the parameters left it open
 ---@field bottleneck { stage: string?, share: number | assay.Metric } the stage with the largest time, and its part of serial_time
 ---@field limit string what the period comes from: a group's name, or "depth"
 ---@field exact boolean no two stages share a group; else the period is a lower bound

@@ -30,7 +30,7 @@ static int64_t least(const struct tune_candidate *candidate)
 
 static int64_t median(const struct tune_candidate *candidate)
 {
-    int64_t sorted[TUNE_TIMES];
+    int64_t sorted[TUNE_TIMES] = {0};
     for (unsigned i = 0; i < candidate->count; i++) {
         unsigned at = i;
         for (; at > 0 && sorted[at - 1] > candidate->times_ns[i]; at--)

@@ -119,6 +119,14 @@ static bool make_engine(struct member *member, struct queued *self, struct assay
     return self->load;
 }
 
+/* Times are means over batches of several sizes: what one of them moves says nothing of a rate. */
+static void forget_costs(struct member *member)
+{
+    struct serial *serial = &member->slots[0].serial;
+    for (unsigned i = 0; member->slot_count > 1 && i < serial->count; i++)
+        serial->stages[i].cost = (struct assay_cost){0};
+}
+
 static bool queued_open(struct member *member, struct assay_error *error)
 {
     if (member->request->workload->reset)
@@ -126,6 +134,7 @@ static bool queued_open(struct member *member, struct assay_error *error)
     struct queued *self = member->state = calloc(1, sizeof(*self));
     if (!self)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a queue");
+    forget_costs(member);
     return choose_windows(member, self, error) && make_engine(member, self, error);
 }
 

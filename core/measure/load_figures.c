@@ -104,11 +104,12 @@ static double figure_of(const struct load_window *window, enum figure figure)
 static bool batch_figure(const struct load *load, enum figure figure, double confidence,
                          struct interval *out, double *variance, struct assay_error *error)
 {
-    double *x = malloc((2 * load->count + 1) * sizeof(*x)), *y = x + load->count;
+    double *x = malloc((2 * load->count + 1) * sizeof(*x));
     bool known;
     if (!x)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu windows",
                           load->count);
+    double *y = x + load->count;
     for (size_t i = 0; i < load->count; i++) {
         x[i] = figure_of(&load->windows[i], figure);
         y[i] = figures[figure].latency ? (double)load->windows[i].ended

@@ -170,6 +170,10 @@ bool choices_output_take(struct choices_output *choices, const char *name, const
         choices->junit = value;
         return true;
     }
+    if (strcmp(name, "trace") == 0) {
+        choices->trace = value;
+        return true;
+    }
     if (strcmp(name, "no-skip") == 0) {
         choices->policy.no_skip = true;
         return true;
@@ -210,6 +214,8 @@ bool choices_output_check(const struct choices_output *choices, struct assay_err
 {
     if (choices->json && strcmp(choices->json, "-") != 0 &&
         !check_report("json", choices->json, error))
+        return false;
+    if (choices->trace && !check_report("trace", choices->trace, error))
         return false;
     return !choices->junit || check_report("junit", choices->junit, error);
 }

@@ -58,6 +58,7 @@ struct script *choices_plan_load(const struct choices_plan *choices, const char 
 struct choices_output {
     const char *json;  /* NULL: none; "-": on stdout in place of the table */
     const char *junit; /* file or NULL */
+    const char *trace; /* the same */
     int color;         /* 0 auto, 1 always, 2 never */
     bool all_rows;
     struct judge_policy policy;
@@ -71,6 +72,8 @@ struct choices_output {
     {"json", 0, "[=FILE]", "a JSON report into FILE, or on the standard output in place of\n"      \
                            "the table"},                                                           \
     {"junit", 0, "FILE", "a JUnit report, for GitLab, GitHub and Jenkins"},                        \
+    {"trace", 0, "FILE", "what ran when, for Perfetto and Chrome's tracing; a journal has it\n"       \
+                         "when the run was asked for it"},                                         \
     {"no-skip", 0, NULL, "skips and bounds not judged are failures"},                              \
     {"inconclusive", 0, "HOW", "'pass' or 'fail': what inconclusive bounds count as"},             \
     {"all-rows", 0, NULL, "do not abbreviate long tables"},                                        \

@@ -116,6 +116,16 @@ static bool write_junit(const struct judgement_params *params, const struct repo
     return good;
 }
 
+static bool write_trace(const struct judgement_params *params, const struct report_source *source,
+                        struct assay_error *error)
+{
+    struct text text = {0};
+    bool good = report_trace(source, &text, error) &&
+                write_file(params->output->trace, &text, error);
+    text_free(&text);
+    return good;
+}
+
 static bool write_json(const struct judgement_params *params, const struct report_source *source,
                        struct text *out, struct assay_error *error)
 {
@@ -134,7 +144,7 @@ static int report_all(const struct judgement_params *params, const struct report
     const struct choices_output *output = params->output;
     struct report_style style = choices_output_style(output);
     struct text out = {0};
-    struct assay_error errors[3] = {{0}};
+    struct assay_error errors[4] = {{0}};
     style.script = params->script_path;
     if (output->json)
         write_json(params, source, &out, &errors[0]);
@@ -142,6 +152,8 @@ static int report_all(const struct judgement_params *params, const struct report
         report_table(source, &style, &out, &errors[1]);
     if (output->junit)
         write_junit(params, source, &errors[2]);
+    if (output->trace)
+        write_trace(params, source, &errors[3]);
     status = cli_finish(&out, status);
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         if (errors[i].status) {

@@ -120,6 +120,7 @@ static bool configure_worker(struct run *run, const json_t *script, struct assay
         struct supervisor_params params = {
             .log_path = text_string(&run->output.log),
             .validate = run->choices->validate,
+            .trace = run->choices->output.trace != NULL,
             .quick = run->choices->quick,
             .perturb = run->choices->perturb,
             .perturb_seed = run->choices->perturb_seed,

@@ -178,8 +178,9 @@ void member_forget_report(struct member *member)
 {
     struct measure_result *result = member->result;
     metric_set_destroy(&result->metrics);
-    struct text *texts[] = {&result->samples,      &result->sampling, &result->stages,
-                            &result->verification, &result->sensors,  &result->notes};
+    struct text *texts[] = {&result->samples, &result->trace,        &result->sampling,
+                            &result->stages,  &result->verification, &result->sensors,
+                            &result->notes};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_clear(texts[i]);
 }
@@ -267,18 +268,19 @@ bool member_report(struct member *member, const struct sampler *sampler, size_t 
         return false;
     add_verification(member);
     member_add_resources(member);
-    bool failed = result->samples.failed || result->sampling.failed || result->stages.failed ||
-                  result->verification.failed;
+    bool failed = result->samples.failed || result->trace.failed || result->sampling.failed ||
+                  result->stages.failed || result->verification.failed;
     return !failed || assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
 }
 
 void measure_result_free(struct measure_result *result)
 {
     metric_set_destroy(&result->metrics);
-    struct text *texts[] = {&result->samples,      &result->sampling, &result->stages,
-                            &result->verification, &result->memory,   &result->shaders,
-                            &result->sources,      &result->sensors,  &result->tuning,
-                            &result->pipeline,     &result->load,     &result->notes};
+    struct text *texts[] = {&result->samples, &result->trace,        &result->sampling,
+                            &result->stages,  &result->verification, &result->memory,
+                            &result->shaders, &result->sources,      &result->sensors,
+                            &result->tuning,  &result->pipeline,     &result->load,
+                            &result->notes};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         text_free(texts[i]);
 }

@@ -37,6 +37,7 @@ struct measure_request {
     /* For tests of that: the stage of this number, from 1, does not wait for the one before it
      * while it is verified. 0: all wait. */
     unsigned defect_stage;
+    bool trace;    /* what ran when is kept, of one run of batches */
     bool validate; /* validation layers watch: what is fast then is not what is fast else */
 };
 
@@ -59,6 +60,7 @@ struct measure_watch {
 struct measure_result {
     struct metric_set *metrics;
     struct text samples;      /* the series: {"time":[ns...],"copy.time":[...]} */
+    struct text trace;        /* object: what ran when, for the samples record; empty: none */
     struct text sampling;     /* how many samples and why */
     struct text stages;       /* array: clock, cost and queues of each stage */
     struct text verification; /* what was checked; empty for MODEL workloads */

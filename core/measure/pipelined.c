@@ -3,6 +3,7 @@
  * its stages, and then one burst: batches that fill the pipeline, the steady ones, and those behind
  * which it empties. */
 #include "measure/method.h"
+#include "measure/trace.h"
 
 #include "base/text.h"
 #include "result/record.h"
@@ -35,6 +36,7 @@ struct pipelined {
     bool touched;     /* each slot has run once */
     uint64_t wanted;  /* batches of the burst in progress */
     struct events events;
+    struct trace trace;          /* of the last burst, where it is asked for */
     struct event_batch *batches; /* of the steady ones */
     int64_t *latencies;          /* the same */
     struct histogram *histogram; /* of all latencies that count */
@@ -109,6 +111,7 @@ static void pipelined_close(struct member *member)
     engine_destroy(&self->engine);
     histogram_destroy(&self->histogram);
     events_free(&self->events);
+    trace_free(&self->trace);
     free(self->recordings);
     free(self->batches);
     free(self->latencies);
@@ -252,7 +255,8 @@ static bool sample_burst(struct member *member, bool warmup, struct serial_times
     for (unsigned i = 0; i < self->steady; i++)
         histogram_add(self->histogram, self->latencies[i]);
     add_use(self, &window);
-    return true;
+    return !member->request->trace ||
+           trace_keep(&self->trace, &self->layout, &self->events, window.batches, error);
 }
 
 /* What a stage's time is to the period: the same burst with the stage held, and held for longer. */
@@ -425,9 +429,11 @@ static bool add_sensitivity(struct member *member, double confidence, struct ass
 
 static bool pipelined_report(struct member *member, double confidence, struct assay_error *error)
 {
+    const struct pipelined *self = member->state;
     struct metric efficiency = {.name = "efficiency"};
     const struct serial *serial = &member->slots[0].serial;
     add_shares(member);
+    trace_add(&self->trace, &self->layout, serial, self->depth, &member->result->trace);
     return samples_ratio(&member->samples, serial, EXTRA_IDEAL, EXTRA_PERIOD, confidence,
                          &efficiency, error) &&
            metric_set_add(member->result->metrics, &efficiency, error) &&

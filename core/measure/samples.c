@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/samples.h"
+#include "measure/trace.h"
 
 #include "base/channel.h"
 #include "base/units.h"
@@ -10,8 +11,8 @@
 
 enum column { COLUMN_TIME, COLUMN_SUBMIT, COLUMN_DEVICE, COLUMN_CPU, COLUMN_STAGES };
 
-#define NUMBER_BYTES 20  /* of an int64_t with its comma, as text */
-#define HEAD_BYTES 65536 /* of a record beside its numbers, by far */
+#define NUMBER_BYTES 20                  /* of an int64_t with its comma, as text */
+#define HEAD_BYTES (65536 + TRACE_BYTES) /* of a record beside its numbers, by far */
 
 static const char too_short[] = "0 ns: too short for the clock";
 static const char too_few[] = "read in too few batches for an interval";

@@ -42,6 +42,9 @@ bool report_json(const struct report_source *source, struct text *out, struct as
 bool report_junit_failure(const char *reason, struct text *out, struct assay_error *error);
 bool report_json_failure(const char *reason, int status, struct text *out,
                          struct assay_error *error);
+/* What ran when, of the cases whose samples record has a trace (run --trace): JSON of the kind that
+ * Chrome's tracing and Perfetto show, a process a case, a row a queue or host thread. */
+bool report_trace(const struct report_source *source, struct text *out, struct assay_error *error);
 /* Adds text escaped for XML/HTML; bytes that are no UTF-8 and characters that XML 1.0 forbids
  * become U+FFFD. The one escaper. */
 void report_add_escaped(struct text *out, const char *string);

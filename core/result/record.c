@@ -163,11 +163,15 @@ bool record_add_case(struct text *out, const struct record_case *record, struct 
            assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a case's record");
 }
 
-void record_add_samples(struct text *out, const char *id, const char *series)
+void record_add_samples(struct text *out, const char *id, const char *series, const char *trace)
 {
     text_add(out, "{\"kind\":\"samples\",\"id\":");
     record_add_string(out, id);
     text_add(out, ",\"unit\":\"ns\",\"series\":");
     text_add(out, series);
+    if (*trace) {
+        text_add(out, ",\"trace\":");
+        text_add(out, trace);
+    }
     text_add_char(out, '}');
 }

@@ -28,7 +28,7 @@ struct record_case {
     const char *output;                            /* of assay.explore: plain text, NULL: none */
 };
 bool record_add_case(struct text *out, const struct record_case *record, struct assay_error *error);
-/* `series`: JSON text of the object. */
-void record_add_samples(struct text *out, const char *id, const char *series);
+/* JSON texts of the objects; `trace` "": none. */
+void record_add_samples(struct text *out, const char *id, const char *series, const char *trace);
 
 #endif

@@ -79,9 +79,10 @@ bool link_configure(struct link *link, const struct link_params *params, struct 
     json_t *shaders = json_array();
     for (size_t i = 0; params->shader_directories && params->shader_directories[i]; i++)
         json_array_append_new(shaders, json_string(params->shader_directories[i]));
-    json_t *request = json_pack("{s:s, s:b, s:o, s:s?, s:O?, s:O?}", "ask", "configure", "validate",
-                                (int)params->validate, "shaders", shaders, "log", params->log_path,
-                                "script", params->script, "sensors", link->sensors);
+    json_t *request = json_pack("{s:s, s:b, s:b, s:o, s:s?, s:O?, s:O?}", "ask", "configure",
+                                "validate", (int)params->validate, "trace", (int)params->trace,
+                                "shaders", shaders, "log", params->log_path, "script",
+                                params->script, "sensors", link->sensors);
     if (!request)
         return assay_fail(error, ASSAY_INVALID,
                           "the log's or a shader directory's path is not UTF-8");

@@ -12,7 +12,7 @@
 
 struct link_params {
     const char *log_path; /* NULL: none */
-    bool validate;
+    bool validate, trace;
     const char *const *shader_directories; /* NULL-terminated; NULL: none */
     const json_t *script;                  /* what defines workloads (script/serve.h); NULL: none */
 };

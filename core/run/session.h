@@ -35,7 +35,7 @@ struct session {
     void *script;                         /* what `scripts` made of the script, or NULL ... */
     struct registry *script_registry;     /* ... and its workloads */
     struct assay_error script_error;      /* why there is none, though one was handed over */
-    bool validate;
+    bool validate, trace;
     struct arena *arena;         /* of the search path */
     struct shader_search search; /* directories never NULL */
     struct vulkan_instance *instance;

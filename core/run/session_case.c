@@ -395,7 +395,7 @@ static bool batch_tell(struct batch *batch, struct assay_error *error)
         if (batch->failures[i].status == ASSAY_OK && !job->explored && !batch->tune_only) {
             text_clear(&session->line);
             record_add_samples(&session->line, json_text(job->request, "id", ""),
-                               text_string(&result->samples));
+                               text_string(&result->samples), text_string(&result->trace));
             if (!send(session, error))
                 return false;
         }
@@ -419,7 +419,7 @@ static bool look_line(struct batch *batch, unsigned look, struct assay_error *er
         text_add(line, i ? ",{\"samples\":" : "{\"samples\":");
         if (batch->failures[i].status == ASSAY_OK)
             record_add_samples(line, json_text(job->request, "id", ""),
-                               text_string(&result->samples));
+                               text_string(&result->samples), "");
         else
             text_add(line, "null");
         text_add(line, ",\"case\":");
@@ -556,6 +556,7 @@ static bool batch_measure(struct batch *batch, struct assay_error *error)
             .schedule = job->schedule,
             .perturb = json_object_get(job->request, "perturb") != NULL,
             .perturb_seed = (uint64_t)json_whole(job->request, "perturb", 0),
+            .trace = session->trace,
             .validate = session->validate,
         };
     }

@@ -63,6 +63,7 @@ bool supervisor_configure(struct supervisor *supervisor, const struct supervisor
     supervisor->deadline_ns = params->deadline_ns;
     struct link_params link = {.log_path = params->log_path,
                                .validate = params->validate,
+                               .trace = params->trace,
                                .shader_directories = params->shader_directories,
                                .script = params->script};
     return link_configure(supervisor->link, &link, error);

@@ -12,6 +12,7 @@ struct supervisor_params {
     const char
         *log_path; /* what workers (and drivers) print goes here, appended; NULL: /dev/null */
     bool validate;
+    bool trace; /* samples records say what ran when */
     bool quick;
     bool perturb; /* cases with batches in flight are verified with delays, too */
     int64_t perturb_seed;

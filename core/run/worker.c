@@ -96,6 +96,7 @@ static bool configure(struct session *session, const json_t *request, struct ass
     if (open && validate != session->validate)
         return assay_fail(error, ASSAY_INTERNAL, "configure comes after the instance was made");
     session->validate = validate;
+    session->trace = json_flag(request, "trace", false);
     if (!set_search(session, json_object_get(request, "shaders"), error) ||
         !set_log(json_text(request, "log", NULL), error))
         return false;

@@ -2,6 +2,10 @@
 /* assay.model and r:what_if. The models themselves are in model.lua. */
 #include "script/inside.h"
 
+#include "base/json.h"
+
+#include <string.h>
+
 #include "model.h" /* generated from model.lua */
 
 #define WHAT_IF "assay.model.what_if" /* in the registry: what_if of model.lua */
@@ -104,6 +108,30 @@ void model_open(lua_State *L)
     lua_setfield(L, LUA_REGISTRYINDEX, WHAT_IF);
 }
 
+/* What the record says of batches in flight; NULL: there was one at a time. */
+static const json_t *pipeline_of(lua_State *L, const struct plan_case *item)
+{
+    const char *reason;
+    struct lazy *record = result_record(L, item, &reason);
+    return record ? lazy_member(record, "pipeline") : NULL;
+}
+
+/* The group of the stage in the record, or the stage itself. */
+static const char *group_of(const json_t *pipeline, const char *stage)
+{
+    size_t i, k;
+    json_t *group, *entry;
+    json_array_foreach(json_object_get(pipeline, "groups"), i, group)
+    {
+        json_array_foreach(json_object_get(group, "stages"), k, entry)
+        {
+            if (strcmp(json_text(entry, "name", ""), stage) == 0)
+                return json_text(group, "name", stage);
+        }
+    }
+    return stage;
+}
+
 /* Pushes { name =, time =, group = }. */
 static void push_stage(lua_State *L, const struct plan_case *item, const char *name)
 {
@@ -111,7 +139,7 @@ static void push_stage(lua_State *L, const struct plan_case *item, const char *n
     lua_createtable(L, 0, 3);
     lua_pushstring(L, name);
     lua_setfield(L, -2, "name");
-    lua_pushstring(L, name);
+    lua_pushstring(L, group_of(pipeline_of(L, item), name));
     lua_setfield(L, -2, "group");
     lua_pushfstring(L, "%s.time", name);
     result_metric(L, item, lua_tostring(L, -1), time_dimension, &time);
@@ -153,7 +181,7 @@ void model_what_if(lua_State *L, const struct plan_case *item, int factors, int 
     lua_getfield(L, LUA_REGISTRYINDEX, WHAT_IF);
     lua_pushliteral(L, "what_if");
     push_stages(L, item);
-    lua_pushinteger(L, 1); /* in flight */
+    lua_pushinteger(L, (lua_Integer)json_whole(pipeline_of(L, item), "depth", 1));
     lua_pushvalue(L, factors);
     lua_pushvalue(L, how);
     lua_call(L, 5, 1);

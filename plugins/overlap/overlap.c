@@ -115,7 +115,7 @@ static bool check_files(const struct params *p, struct assay_error *error)
 static bool overlap_check(const void *params, struct assay_error *error)
 {
     const struct params *p = params;
-    if (p->used > p->fields)
+    if (prepare_selects(p) && p->used > p->fields)
         return assay_fail(error, ASSAY_INVALID,
                           "used: %" PRId64 " of %" PRId64 " fields is too many", p->used,
                           p->fields);

@@ -318,7 +318,7 @@ static void nonsense_is_refused(void **state)
         {{"download", "6"},
          "download: 6 B is not a multiple of 4 B, the size of a field; the next "
          "one is 8 B"},
-        {{"used", "9"}, "used: 9 of 8 fields is too many"},
+        {{"used", "9", "prepare", "select"}, "used: 9 of 8 fields is too many"},
         {{"used", "8", "prepare", "both"},
          "prepare both drops the fields that are not used, but all 8 are; lower used"},
         {{"direct", "true"}, "direct goes with source files, not with memory"},

@@ -27,9 +27,9 @@ struct assay_command;
 typedef bool assay_slot_record(void *self, struct assay_command *command,
                                struct assay_error *error);
 /* For create(), to fit work to a time: records it for the compute queue, runs it a few times and
- * waits. Into `*time_ns` goes the median in ns, on the device's clock where there is one. False
- * with what `record` failed with, or what became of the device: ASSAY_OUT_OF_MEMORY, ASSAY_TIMEOUT,
- * ASSAY_DEVICE_LOST. */
+ * waits. Into `*time_ns` goes the shortest of them in ns, which a busy machine disturbs least, on
+ * the device's clock where there is one. False with what `record` failed with, or what became of
+ * the device: ASSAY_OUT_OF_MEMORY, ASSAY_TIMEOUT, ASSAY_DEVICE_LOST. */
 ASSAY_API bool assay_slot_time(struct assay_slot *slot, assay_slot_record *record, void *self,
                                int64_t *time_ns, struct assay_error *error);
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of one run of a case, for its samples record: what a trace shows. */
+#ifndef MEASURE_TRACE_H
+#define MEASURE_TRACE_H
+
+#include "base/text.h"
+#include "measure/engine.h"
+
+#define TRACE_EVENTS_MAX 4096u
+#define TRACE_BYTES (TRACE_EVENTS_MAX * 64u) /* of its text, by far */
+
+/* All zero is empty. */
+struct trace {
+    struct events events; /* of the first batches, as many as there is room for, each whole */
+    uint64_t batches;     /* of the run, those without events included */
+};
+/* In place of what it held: the events of a run of batches 0 ... batches - 1 that has ended. */
+bool trace_keep(struct trace *trace, const struct engine_layout *layout,
+                const struct events *events, uint64_t batches, struct assay_error *error);
+/* {"depth":d,"batches":n,"groups":[...],"stages":[...],"events":[[...],...]}, as docs/journal.md
+ * has it; nothing when it is empty. */
+void trace_add(const struct trace *trace, const struct engine_layout *layout,
+               const struct serial *serial, unsigned depth, struct text *out);
+void trace_free(struct trace *trace);
+
+#endif

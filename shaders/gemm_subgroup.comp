@@ -199,8 +199,9 @@ void main()
             [[unroll]] for (uint t = 0; t < B_SLOTS; t += 4) {
                 uint column = packed_row(column_panel, B_SPREAD, t, B_SLOTS, lane);
                 SUM four[4];
+                // No index past the end: for that, all sums would be put in memory.
                 [[unroll]] for (uint i = 0; i < 4; i++)
-                    four[i] = t + i < B_SLOTS ? TOTALS[s][j][t + i] : SUM(0);
+                    four[i] = TOTALS[s][j][min(t + i, B_SLOTS - 1)];
                 if (row < push.m && column < push.n)
                     store(first + row * pitch + column / UNIT, four,
                           min(min(4, B_SLOTS), push.n - column));

@@ -5,6 +5,10 @@
 
 #include "base/json.h"
 #include "base/os.h"
+#include "measure/serial.h"
+#include "measure/verification.h"
+#include "vulkan/buffer.h"
+#include "vulkan/slot.h"
 
 #include <unistd.h>
 
@@ -27,28 +31,83 @@ static bool expected(const char *variant, const char *precision)
     return true;
 }
 
+/* A case while it is alive, without what measuring it takes. */
+struct one {
+    struct assay_slot *slot;
+    void *self;
+    struct serial serial;
+};
+
+/* False with the error: the device does not have what the case needs. */
+static bool one_open(struct one *one, const char *const *settings, struct assay_error *error)
+{
+    static const char *directories[2];
+    static struct shader_search search;
+    const struct assay_workload *workload = builtin.workload.workload;
+    void *params = workload_params(&builtin.workload, settings, error);
+    directories[0] = getenv("ASSAY_SHADER_DIR");
+    search.directories = directories;
+    fixture_assert_ok(params, error);
+    if (!workload->supported(builtin.device, params, error))
+        return false;
+    const struct slot_params slot = {.device = builtin.device, .case_seed = 42, .search = &search};
+    one->slot = slot_create(&slot, error);
+    one->self = one->slot ? workload->create(one->slot, params, error) : NULL;
+    fixture_assert_ok(one->self, error);
+    const struct serial_params serial = {.workload = workload,
+                                         .params = params,
+                                         .slot = one->slot,
+                                         .self = one->self,
+                                         .clock = clock_monotonic()};
+    fixture_assert_ok(serial_prepare(&one->serial, &serial, error), error);
+    return true;
+}
+
+static void one_batch(struct one *one)
+{
+    struct assay_error error = {0};
+    struct serial_times times;
+    fixture_assert_ok(slot_restore(one->slot, &error), &error);
+    fixture_assert_ok(serial_batch(&one->serial, &times, &error), &error);
+}
+
+static void one_close(struct one *one)
+{
+    serial_finish(&one->serial);
+    builtin.workload.workload->destroy(&one->self);
+    assert_int_equal(slot_destroy(&one->slot), 0);
+    fixture_assert_quiet(&builtin.vulkan);
+}
+
+static void print_settings(const char *const *settings, const struct assay_error *error)
+{
+    for (size_t i = 0; settings[i]; i += 2)
+        print_error("%s=%s%s", settings[i], settings[i + 1], settings[i + 2] ? " " : ": ");
+    print_error("%s\n", error->text);
+}
+
+/* One batch is right, or the device does not have what it needs. */
 static void assert_right(const char *const *settings, bool runs)
 {
-    struct measure_result result;
+    struct one one = {0};
     struct assay_error error = {0};
-    const bool ok = builtin_measure(settings, NULL, &result, &error);
-    if (ok != runs)
-        for (size_t i = 0; settings[i]; i += 2)
-            print_error("%s=%s%s", settings[i], settings[i + 1], settings[i + 2] ? " " : ": ");
-    if (ok != runs)
-        print_error("%s\n", error.text);
-    assert_true(ok == runs);
-    if (ok) {
-        json_t *verification = json_read(result.verification.data, result.verification.length,
-                                         "verification", &error);
-        assert_string_equal(json_text(verification, "verdict", ""), "right");
-        assert_true(json_number(verification, "error", 2) <= 1);
-        json_decref(verification);
-    } else {
+    struct assay_verification verification = {0};
+    const bool opened = one_open(&one, settings, &error);
+    if (opened != runs)
+        print_settings(settings, &error);
+    assert_true(opened == runs);
+    if (!opened) {
         assert_int_equal(error.status, ASSAY_UNSUPPORTED);
+        return;
     }
-    measure_result_free(&result);
-    fixture_assert_quiet(&builtin.vulkan);
+    one_batch(&one);
+    const bool right = builtin.workload.workload->verify(one.self, &verification, &error);
+    if (!right)
+        print_settings(settings, &error);
+    assert_true(right);
+    assert_true(verification.has_error && verification.error <= 1);
+    assert_true(verification.checked_bytes > 0);
+    one_close(&one);
 }
 #define RIGHT(runs, ...) assert_right((const char *const[]){__VA_ARGS__, NULL}, runs)
 
@@ -71,6 +130,107 @@ static void every_variant(void **state)
                       "transpose_b", layout & 2 ? "true" : "false", "resident",
                       i % 2 ? "true" : "false");
             }
+}
+
+/* NaN, infinities and denormal numbers, in small problems and in ones that are not checked whole.
+ */
+static void values(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"denormal", "special"};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t p = 0; p < PRECISIONS; p++)
+            for (size_t v = 0; v < VARIANTS; v++)
+                RIGHT(strcmp(precisions[p], "int8") != 0 && expected(variants[v], precisions[p]),
+                      "variant", variants[v], "precision", precisions[p], "values", kinds[i], "m",
+                      "17", "n", "13", "k", "19", "batch", "3", "resident", "true");
+        RIGHT(true, "variant", "plain", "size", "260", "values", kinds[i]);
+        RIGHT(true, "variant", "plain", "size", "260", "values", kinds[i], "transpose_a", "true",
+              "transpose_b", "true");
+    }
+}
+
+/* Sums that are longer than what one invocation may turn a loop, 65535: several dispatches, the
+ * later ones on what the earlier ones made. (tests/plugins/gemm_sums.test has tiles: with the
+ * layers that watch each access theirs, which are mostly empty here, take too long.) */
+static void long_sums(void **state)
+{
+    (void)state;
+    RIGHT(true, "variant", "plain", "m", "2", "n", "2", "k", "300000");
+    RIGHT(true, "variant", "plain", "m", "2", "n", "2", "k", "300000", "precision", "int8",
+          "transpose_a", "true", "batch", "2");
+}
+
+static struct assay_buffer *buffer_of(const struct assay_slot *slot, const char *name)
+{
+    struct assay_buffer *buffer = slot->buffers;
+    while (buffer && strcmp(buffer->name, name) != 0)
+        buffer = buffer->next;
+    assert_non_null(buffer);
+    return buffer;
+}
+
+/* Bit by bit the same from the same inputs. */
+static void assert_repeats(const char *const *settings)
+{
+    struct one one = {0};
+    struct assay_error error = {0};
+    if (!one_open(&one, settings, &error)) {
+        assert_int_equal(error.status, ASSAY_UNSUPPORTED);
+        return;
+    }
+    struct assay_buffer *c = buffer_of(one.slot, "host C");
+    const size_t bytes = (size_t)assay_buffer_bytes(c);
+    void *first = malloc(bytes), *second = malloc(bytes);
+    one_batch(&one);
+    fixture_assert_ok(assay_buffer_read(c, 0, bytes, first, &error), &error);
+    one_batch(&one);
+    fixture_assert_ok(assay_buffer_read(c, 0, bytes, second, &error), &error);
+    assert_memory_equal(first, second, bytes);
+    free(first);
+    free(second);
+    one_close(&one);
+}
+
+static void deterministic(void **state)
+{
+    (void)state;
+    for (size_t v = 0; v < VARIANTS; v++)
+        for (size_t p = 0; p < PRECISIONS; p++)
+            assert_repeats((const char *const[]){"variant", variants[v], "precision", precisions[p],
+                                                 "m", "64", "n", "64", "k", "64", NULL});
+}
+
+/* As a user runs it: the record says what was checked. */
+static void measured(void **state)
+{
+    (void)state;
+    struct measure_result result;
+    struct assay_error error = {0};
+    const char *const settings[] = {"variant", "plain", "m", "5",         "n",    "7", "k",
+                                    "3",       "batch", "2", "precision", "fp16", NULL};
+    fixture_assert_ok(builtin_measure(settings, NULL, &result, &error), &error);
+    json_t *verification = json_read(result.verification.data, result.verification.length,
+                                     "verification", &error);
+    assert_string_equal(json_text(verification, "verdict", ""), "right");
+    assert_int_equal(json_whole(verification, "checked_bytes", -1), 5 * 7 * 4 * 2);
+    assert_true(json_number(verification, "error", 2) <= 1);
+    assert_true(json_whole(verification, "time_ns", -1) > 0);
+    json_decref(verification);
+    json_t *stages = json_read(result.stages.data, result.stages.length, "stages", &error);
+    const json_t *upload = json_object_get(json_array_get(stages, 0), "cost");
+    const json_t *compute = json_object_get(json_array_get(stages, 1), "cost");
+    const json_t *download = json_object_get(json_array_get(stages, 2), "cost");
+    assert_int_equal(json_whole(upload, "upload_bytes", -1), (5 * 3 + 3 * 7) * 2 * 2);
+    assert_int_equal(json_whole(compute, "flops", -1), 2 * 5 * 7 * 3 * 2);
+    assert_string_equal(json_text(compute, "flop_kind", ""), "fp32");
+    assert_int_equal(json_whole(compute, "read_bytes", -1), (5 * 3 + 3 * 7) * 2 * 2);
+    assert_int_equal(json_whole(compute, "written_bytes", -1), 5 * 7 * 4 * 2);
+    assert_int_equal(json_whole(compute, "items", -1), 2);
+    assert_int_equal(json_whole(download, "download_bytes", -1), 5 * 7 * 4 * 2);
+    json_decref(stages);
+    measure_result_free(&result);
+    fixture_assert_quiet(&builtin.vulkan);
 }
 
 /* What packing distinguishes: operands that can be read by 16 bytes and whose rows are shared by
@@ -136,6 +296,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant),
         cmocka_unit_test(packs_every_way),
+        cmocka_unit_test(measured),
+        cmocka_unit_test(values),
+        cmocka_unit_test(long_sums),
+        cmocka_unit_test(deterministic),
         cmocka_unit_test(finds_a_wrong_element),
     };
     return builtin_run("gemm", tests, builtin_set_up);

@@ -163,7 +163,8 @@ static int64_t read_latencies(struct pipelined *self)
 /* How the window was used goes to that of the windows before. */
 static void add_use(struct pipelined *self, const struct window *window)
 {
-    int64_t stage_ns[MEASURE_STAGES_MAX], group_ns[MEASURE_STAGES_MAX], cpu_ns[MEASURE_STAGES_MAX];
+    int64_t stage_ns[MEASURE_STAGES_MAX], group_ns[MEASURE_STAGES_MAX],
+        cpu_ns[MEASURE_STAGES_MAX] = {0};
     struct event_use use = {.begin_ns = window->begin_ns,
                             .end_ns = window->end_ns,
                             .stage_ns = stage_ns,

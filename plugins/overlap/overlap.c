@@ -11,14 +11,13 @@
 #define BYTES_MAX (INT64_C(1) << 53)
 #define FLOPS_MAX (INT64_C(1) << 44) /* what the most rounds of the most invocations do */
 #define GROUP 64u                    /* invocations; WORKGROUP of the kernel */
-#define CHAINS 8u                    /* of the kernel, and STEPS */
-#define STEPS 64u
 #define ROUND_FLOPS (CHAINS * STEPS * 2u)
 #define ROUNDS 8u /* of an invocation, unless they are too many */
 #define WORKING_MAX (UINT64_C(1) << 18)
 
 static const char *const prepares[] = {"none", "select", "narrow", "both", "decode", NULL};
 static const char *const sources[] = {"memory", "files", "feed", NULL};
+static const char *const places[] = {"device", "host", NULL};
 static const char *const memories[] = {"pinned", "cached", "imported", "pageable", NULL};
 static const enum assay_memory memory_kinds[] = {ASSAY_MEMORY_PINNED, ASSAY_MEMORY_CACHED,
                                                  ASSAY_MEMORY_IMPORTED, ASSAY_MEMORY_PAGEABLE};
@@ -135,6 +134,9 @@ static bool overlap_check(const void *params, struct assay_error *error)
                           "flops: %" PRId64 " flop for each of %" PRId64
                           " items is too much; at most %" PRId64 " flop a batch are allowed",
                           p->flops, p->items, FLOPS_MAX);
+    if (p->compute_on == PLACE_HOST && p->compute_time > 0)
+        return assay_fail(error, ASSAY_INVALID,
+                          "compute_time is found on the device; compute_on host goes with flops");
     if (p->direct && p->source != SOURCE_FILES)
         return assay_fail(error, ASSAY_INVALID, "direct goes with source files, not with %s",
                           sources[p->source]);
@@ -148,7 +150,7 @@ static bool overlap_supported(const struct assay_device *device, const void *par
     const struct layout layout = layout_of(p);
     uint64_t most = assay_device_limits(device)->max_storage_range_bytes;
     uint64_t sent = layout.sent_words * WORD_BYTES, back = layout.download_words * WORD_BYTES;
-    if (sent <= most && back <= most)
+    if (p->compute_on == PLACE_HOST || (sent <= most && back <= most))
         return true;
     return assay_fail(why_not, ASSAY_UNSUPPORTED,
                       "%s: %" PRIu64 " B are over the %" PRIu64
@@ -200,15 +202,17 @@ static bool make_buffers(struct overlap *o, struct assay_error *error)
     const struct layout *layout = &o->layout;
     bool prepared = p->prepare != PREPARE_NONE, given = p->source == SOURCE_MEMORY;
     enum assay_role records = given ? ASSAY_ROLE_SCRATCH : ASSAY_ROLE_OUTPUT;
-    if (!make(o, "input", ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT, layout->sent_words, &o->input,
-              error) ||
-        !make(o, "results", ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT, o->work.results, &o->results,
-              error) ||
+    bool host = p->compute_on == PLACE_HOST;
+    if ((!host && !make(o, "input", ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT, layout->sent_words,
+                        &o->input, error)) ||
+        !make(o, "results", host ? ASSAY_MEMORY_PAGEABLE : ASSAY_MEMORY_DEVICE, ASSAY_ROLE_OUTPUT,
+              o->work.results, &o->results, error) ||
         !make(o, "staged", memory_kinds[p->host_memory], prepared ? ASSAY_ROLE_OUTPUT : records,
               layout->sent_words, &o->staged, error))
         return false;
-    if (layout->download_words > 0 && !make(o, "returned", ASSAY_MEMORY_CACHED, ASSAY_ROLE_OUTPUT,
-                                            layout->download_words, &o->returned, error))
+    if (layout->download_words > 0 && !host &&
+        !make(o, "returned", ASSAY_MEMORY_CACHED, ASSAY_ROLE_OUTPUT, layout->download_words,
+              &o->returned, error))
         return false;
     if (prepared && !make(o, "records", ASSAY_MEMORY_PAGEABLE, records, layout->record_words,
                           &o->records, error))
@@ -341,8 +345,8 @@ static void *overlap_create(struct assay_slot *slot, const void *params, struct 
     bool timed = o->params->compute_time > 0;
     uint64_t flops = (uint64_t)(o->params->flops * o->params->items);
     o->work = work_of(&o->layout, timed ? (uint64_t)FLOPS_MAX : flops);
-    if (make_kernels(o, error) && make_buffers(o, error) && make_source(o, error) &&
-        (!timed || fit_work(o, error)))
+    bool ready = o->params->compute_on == PLACE_HOST || make_kernels(o, error);
+    if (ready && make_buffers(o, error) && make_source(o, error) && (!timed || fit_work(o, error)))
         return o;
     overlap_destroy(&self);
     return NULL;
@@ -376,7 +380,10 @@ static bool overlap_present(const struct assay_stage *stage, const void *params)
         return p->source != SOURCE_MEMORY;
     if (strcmp(stage->name, "prepare") == 0)
         return p->prepare != PREPARE_NONE;
-    return p->download > 0;
+    if (strcmp(stage->name, "host_compute") == 0)
+        return p->compute_on == PLACE_HOST;
+    return p->compute_on == PLACE_DEVICE &&
+           (strcmp(stage->name, "download") != 0 || p->download > 0);
 }
 
 static void source_cost(const struct assay_stage *stage, const void *params, struct assay_cost *out)
@@ -454,6 +461,7 @@ static const struct assay_stage *const stages[] = {
                                 .name = "upload",
                                 .help = "to the device",
                                 .kind = ASSAY_STAGE_TRANSFER,
+                                .present = overlap_present,
                                 .cost = upload_cost,
                                 .record = overlap_record},
     &(const struct assay_stage){
@@ -461,6 +469,7 @@ static const struct assay_stage *const stages[] = {
         .name = "compute",
         .help = "multiply-adds, and results that words of the upload are in",
         .kind = ASSAY_STAGE_COMPUTE,
+        .present = overlap_present,
         .cost = compute_cost,
         .record = overlap_record},
     &(const struct assay_stage){.size = sizeof(struct assay_stage),
@@ -470,6 +479,14 @@ static const struct assay_stage *const stages[] = {
                                 .present = overlap_present,
                                 .cost = download_cost,
                                 .record = overlap_record},
+    &(const struct assay_stage){.size = sizeof(struct assay_stage),
+                                .name = "host_compute",
+                                .help = "in place of these: the same results by one host thread",
+                                .kind = ASSAY_STAGE_HOST,
+                                .present = overlap_present,
+                                .cost = compute_cost,
+                                .run = overlap_host_compute,
+                                .group = overlap_group},
     NULL,
 };
 
@@ -529,6 +546,8 @@ static const struct assay_option *const options[] = {
                                         "items in a batch: sizes and times above are of one"),
                                  .unit = "items", .min = 1, .max = 1 << 20,
                                  .flags = ASSAY_OPTION_ITEMS},
+    CHOICE(compute_on, "device", places,
+           "host: nothing is uploaded, one thread of the host does the same arithmetic"),
     NULL,
 };
 

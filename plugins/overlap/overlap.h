@@ -7,8 +7,11 @@
 #include <assay/assay.h>
 
 #define WORD_BYTES 4u
+#define CHAINS 8u /* of the kernel, and STEPS */
+#define STEPS 64u
 #define PAGE_BYTES 4096u /* of what O_DIRECT reads: offset, length and address */
 
+enum overlap_place { PLACE_DEVICE, PLACE_HOST };
 enum overlap_source { SOURCE_MEMORY, SOURCE_FILES, SOURCE_FEED };
 enum overlap_prepare {
     PREPARE_NONE,
@@ -31,6 +34,7 @@ struct params {
     const char *directory;
     int host_memory;
     int64_t items;
+    int compute_on;
 };
 
 /* Counts of a batch. */
@@ -62,8 +66,8 @@ struct overlap {
     struct assay_buffer *feed;       /* what the far side holds; NULL unless source feed */
     struct assay_buffer *records;    /* what the source delivers; NULL: straight into `staged` */
     struct assay_buffer *staged;     /* what is uploaded */
-    struct assay_buffer *input;      /* on the device */
-    struct assay_buffer *results;    /* on the device */
+    struct assay_buffer *input;      /* on the device; NULL with compute_on host */
+    struct assay_buffer *results;    /* where it is computed */
     struct assay_buffer *returned;   /* NULL: nothing is downloaded */
     struct assay_kernel *kernels[2]; /* without and with arithmetic */
     struct files *files;
@@ -76,6 +80,12 @@ void *overlap_records(const struct overlap *overlap);
 float data_value(uint64_t seed, uint64_t index);
 void data_fill(uint64_t seed, uint64_t first, uint64_t count, float *out);
 bool overlap_verify(void *self, struct assay_verification *verification, struct assay_error *error);
+
+/* The word of the input that result `at` is made of, as the kernel has it. */
+uint64_t data_gathered(const struct overlap *overlap, uint64_t at);
+
+/* host.c: what the kernel does, on the host: from `staged` to `results` */
+bool overlap_host_compute(const struct assay_stage *stage, void *self, struct assay_error *error);
 
 /* prepare.c: from `records` to `staged` */
 bool overlap_prepare(const struct assay_stage *stage, void *self, struct assay_error *error);

@@ -118,6 +118,29 @@ static void odd_sizes(void **state)
         json_decref(measured(cases[i], NULL));
 }
 
+/* The host's arithmetic in place of the device's: the same results (1 MFLOP: 128 of them), and
+ * nothing else to look at; more results than there is arithmetic behind; several rounds. */
+static void the_host_computes(void **state)
+{
+    (void)state;
+    static const char *const cases[][16] = {
+        {"compute_on", "host", "upload", "4800", "fields", "3", "used", "2", "prepare", "both",
+         "flops", "1 MFLOP", "download", "400"},
+        {"compute_on", "host", "upload", "4800", "flops", "65536", "download", "4000", "source",
+         "feed", "fields", "1"},
+        {"compute_on", "host", "upload", "64", "flops", "300 MFLOP", "download", "0"},
+    };
+    static const double flops[] = {1048576, 65536, 300417024};
+    static const int results[] = {128, 1000, 36672};
+    for (int i = 0; i < 3; i++) {
+        json_t *metrics, *verification = measured(cases[i], &metrics);
+        expect_metric(metrics, "batch_flops", flops[i]);
+        assert_int_equal(json_whole(verification, "checked_bytes", -1), 4 * results[i]);
+        json_decref(verification);
+        json_decref(metrics);
+    }
+}
+
 static void read_past_the_cache(void **state)
 {
     (void)state;
@@ -321,6 +344,8 @@ static void nonsense_is_refused(void **state)
         {{"used", "9", "prepare", "select"}, "used: 9 of 8 fields is too many"},
         {{"used", "8", "prepare", "both"},
          "prepare both drops the fields that are not used, but all 8 are; lower used"},
+        {{"compute_on", "host", "compute_time", "1 ms"},
+         "compute_time is found on the device; compute_on host goes with flops"},
         {{"direct", "true"}, "direct goes with source files, not with memory"},
         {{"direct", "true", "source", "files", "upload", "32"},
          "upload: 32 B is not a multiple of 4096 B, as direct reads; the next one is 4096 B"},
@@ -350,7 +375,7 @@ int main(void)
         cmocka_unit_test(read_past_the_cache),     cmocka_unit_test(costs),
         cmocka_unit_test(missing_and_short_files), cmocka_unit_test(a_file_that_shrinks),
         cmocka_unit_test(what_did_not_arrive),     cmocka_unit_test(a_directory_that_is_not_there),
-        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(nonsense_is_refused),     cmocka_unit_test(the_host_computes),
     };
     int status = builtin_run("overlap", tests, set_up);
     rmdir(scratch);

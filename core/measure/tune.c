@@ -197,7 +197,8 @@ static void keep_found(struct tuner *tuner)
 {
     struct assay_error error = {0};
     json_t *found = found_json(tuner);
-    if (!found || !tuning_write(&tuner->tuned->store, found, &error))
+    bool kept = found ? tuning_write(&tuner->tuned->store, found, &error) : no_memory(&error);
+    if (!kept)
         add_note(tuner->tuned, "the tuner's choice is not kept: ", error.text);
     json_decref(found);
 }
@@ -226,6 +227,25 @@ static bool fits_case(struct tuner *tuner, const char *name, struct assay_error 
             workload->supported(tuner->request->device, tuned->params, why_not));
 }
 
+/* The right candidate that follows `last` by time, or stands behind it with the same; NULL: none.
+ * After NULL comes the fastest. */
+static const json_t *next_fastest(const json_t *list, const json_t *last)
+{
+    int64_t last_ns = json_whole(last, "time_ns", 0);
+    const json_t *next = NULL;
+    bool behind = false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        int64_t time_ns = json_whole(row, "time_ns", 0);
+        bool follows = time_ns > last_ns || (behind && time_ns == last_ns);
+        behind = behind || row == last;
+        if (strcmp(json_text(row, "verdict", ""), "right") == 0 && follows &&
+            (!next || time_ns < json_whole(next, "time_ns", 0)))
+            next = row;
+    }
+    return next;
+}
+
 /* The fastest right candidate that this very case can have, into tuned. False: none, and why the
  * choice is not for it. */
 static bool pick(struct tuner *tuner, const json_t *found, struct assay_error *why_not)
@@ -233,25 +253,13 @@ static bool pick(struct tuner *tuner, const json_t *found, struct assay_error *w
     const char *choice = json_text(found, "choice", "");
     const json_t *list = json_object_get(found, "candidates");
     struct assay_error first = {0};
-    int64_t after_ns = 0;
     if (candidate_find(tuner, choice) && fits_case(tuner, choice, &first))
         return true;
-    for (size_t n = 0; n < json_array_size(list); n++) {
-        const json_t *next = NULL;
-        for (size_t i = 0; i < json_array_size(list); i++) {
-            const json_t *row = json_array_get(list, i);
-            int64_t time_ns = json_whole(row, "time_ns", 0);
-            if (strcmp(json_text(row, "verdict", ""), "right") == 0 && time_ns > after_ns &&
-                (!next || time_ns < json_whole(next, "time_ns", 0)))
-                next = row;
-        }
-        const char *name = json_text(next, "name", NULL);
+    for (const json_t *row = NULL; (row = next_fastest(list, row)) != NULL;) {
+        const char *name = json_text(row, "name", "");
         struct assay_error ignored = {0};
-        if (!name || !candidate_find(tuner, name))
-            break;
-        if (fits_case(tuner, name, &ignored))
+        if (candidate_find(tuner, name) && fits_case(tuner, name, &ignored))
             return true;
-        after_ns = json_whole(next, "time_ns", 0);
     }
     if (first.status == ASSAY_OK)
         assay_fail(&first, ASSAY_INTERNAL, "the choice '%s' does not fit the case", choice);

@@ -23,7 +23,7 @@
 #define MS INT64_C(1000000)
 #define WAYS 5
 
-enum fault { RIGHT, WRONG, WRONG_WHEN_LARGE, CRASH, ABSENT, NO_MEMORY };
+enum fault { RIGHT, WRONG, WRONG_WHEN_LARGE, CRASH, ABSENT, ABSENT_WHEN_LARGE, NO_MEMORY };
 
 /* How each way of the fake workload behaves; a test changes what it wants. */
 struct way {
@@ -62,7 +62,8 @@ static bool fake_supported(const struct assay_device *device, const void *params
 {
     (void)device;
     const struct params *p = params;
-    return p->way < 0 || ways[p->way].fault != ABSENT ||
+    enum fault fault = p->way < 0 ? RIGHT : ways[p->way].fault;
+    return (fault != ABSENT && (fault != ABSENT_WHEN_LARGE || p->size == 1)) ||
            assay_fail(why_not, ASSAY_UNSUPPORTED, "not on this device");
 }
 
@@ -311,6 +312,17 @@ static void test_alike_the_earlier(void **state)
     check_choice(run_case(64, -1, false), "plain", "measured");
 }
 
+static void test_choice_does_not_fit_the_case(void **state)
+{
+    (void)state;
+    reduces = true;
+    ways[2].fault = ABSENT_WHEN_LARGE;
+    ways[4] = (struct way){"twin", 2 * MS, RIGHT}; /* as fast as it, and before "plain" */
+    check_choice(run_case(64, -1, false), "twin", "measured");
+    ways[4].fault = ABSENT_WHEN_LARGE;
+    check_choice(run_case(64, -1, false), "plain", "cache");
+}
+
 static void test_time_is_bounded(void **state)
 {
     (void)state;
@@ -495,6 +507,7 @@ int main(void)
         cmocka_unit_test_setup(test_set_by_hand, set_up),
         cmocka_unit_test_setup(test_only, set_up),
         cmocka_unit_test_setup(test_alike_the_earlier, set_up),
+        cmocka_unit_test_setup(test_choice_does_not_fit_the_case, set_up),
         cmocka_unit_test_setup(test_time_is_bounded, set_up),
         cmocka_unit_test_setup(test_none_right, set_up),
         cmocka_unit_test_setup(test_wrong_in_a_case, set_up),

@@ -85,6 +85,13 @@ static uint64_t packed_bytes(const struct gemm_problem *problem, const struct ge
            gemm_packing_steps(problem, all->plan.depth) * packing->slots * all->lanes * TEXEL_BYTES;
 }
 
+/* Each panel is a group of the product, and those that share rows are one grain. 0: unlimited. */
+static uint32_t grains_of(uint32_t groups, const struct gemm_packing *packing)
+{
+    const uint32_t grains = groups / packing->spread;
+    return groups > 0 && grains == 0 ? 1 : grains;
+}
+
 /* Cuts the work so that what is packed, padding included, fits in a binding. */
 static bool make_plan(const struct gemm_problem *problem, const struct gemm_packing_limits *limits,
                       struct gemm_packings *out, struct assay_error *why_not)
@@ -95,6 +102,8 @@ static bool make_plan(const struct gemm_problem *problem, const struct gemm_pack
     if (bounds.range_bytes > texel_bytes)
         bounds.range_bytes = texel_bytes;
     const uint64_t most = bounds.range_bytes;
+    bounds.groups[0] = grains_of(bounds.groups[0], &out->b);
+    bounds.groups[1] = grains_of(bounds.groups[1], &out->a);
     if (problem->precision != GEMM_FP64)
         packed.a.number = packed.b.number = GEMM_NUMBER_FP32;
     for (;;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How gemm's work is cut under limits: pieces cover all of C and all of k once, and stay inside. */
-#include "../../plugins/gemm/problem.h"
+#include "../../plugins/gemm/packing.h"
 
 #include "../workload_fixture.h"
 #include "base/error.h"
@@ -176,6 +176,33 @@ static void too_many_pieces(void **state)
                         "groups of this device the work is cut into more than 16384 dispatches");
 }
 
+/* int8 of 32x32 on 8 lanes: 16 numbers stand in 16 bytes and a lane has 4, so that 4 panels share
+ * rows; a grain of B is 128 columns and 4 groups. */
+static void panels_within_groups(void **state)
+{
+    (void)state;
+    const struct gemm_problem p = problem_of((struct gemm_params){
+        .size = 1024, .batch = 1, .precision = GEMM_INT8, .transpose_a = true});
+    struct gemm_packing_limits limits = {.bounds = {.range_bytes = 1 << 27,
+                                                    .alignment_bytes = 16,
+                                                    .groups = {16, 8, 8},
+                                                    .k_most = GEMM_K_MOST},
+                                         .texels = 1 << 23,
+                                         .lanes = 8};
+    struct gemm_packings packings;
+    struct assay_error error = {0};
+    assert_true(gemm_packings_make(&p, "32x32", &limits, &packings, &error));
+    assert_int_equal(packings.a.spread, 4);
+    assert_int_equal(packings.b.spread, 4);
+    assert_int_equal(packings.plan.columns, 4 * 128);
+    assert_int_equal(packings.plan.rows, 2 * 128);
+    assert_int_equal(gemm_packing_panels(&packings.b, 8, packings.plan.columns), 16);
+    assert_int_equal(gemm_packing_panels(&packings.a, 8, packings.plan.rows), 8);
+    limits.bounds.groups[0] = limits.bounds.groups[1] = 0; /* unlimited */
+    assert_true(gemm_packings_make(&p, "32x32", &limits, &packings, &error));
+    assert_int_equal(packings.plan.count, 1);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -193,8 +220,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters),   cmocka_unit_test(sizes),           cmocka_unit_test(pieces),
-        cmocka_unit_test(small_ranges), cmocka_unit_test(too_many_pieces),
+        cmocka_unit_test(parameters),      cmocka_unit_test(sizes),
+        cmocka_unit_test(pieces),          cmocka_unit_test(small_ranges),
+        cmocka_unit_test(too_many_pieces), cmocka_unit_test(panels_within_groups),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

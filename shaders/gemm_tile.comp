@@ -4,8 +4,9 @@
 //   bindings    a, b, c; push, defines: as include/gemm_operands.glsl says
 //   constants   GROUP: local size in x, (TILE_ROWS / BLOCK_ROWS) * (TILE_COLUMNS / BLOCK_COLUMNS);
 //               TILE_ROWS, TILE_COLUMNS: of C in a group; TILE_DEPTH: of a strip; BLOCK_ROWS,
-//               BLOCK_COLUMNS: of C in an invocation; TURNS: of TILE_DEPTH at once. TILE_DEPTH times each side of the tile is a multiple
-//               of GROUP. Groups go along columns, rows and the batch
+//               BLOCK_COLUMNS: of C in an invocation; TURNS: of TILE_DEPTH at once. TILE_DEPTH
+//               times each side of the tile is a multiple of GROUP
+//   groups      go along columns, rows and the batch
 //   limiter     arithmetic units, where blocks are large enough: an invocation reads BLOCK_ROWS +
 //               BLOCK_COLUMNS shared elements for BLOCK_ROWS * BLOCK_COLUMNS multiply-adds
 #version 450

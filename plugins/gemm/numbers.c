@@ -112,8 +112,9 @@ void gemm_numbers_read(enum gemm_number number, const void *array, uint64_t firs
         out[i] = fabs(out[i]) < least ? 0 : out[i];
 }
 
-static uint64_t mixed(uint64_t x)
+uint64_t gemm_random(uint64_t seed, uint64_t i)
 {
+    uint64_t x = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;
@@ -135,7 +136,7 @@ void gemm_numbers_scatter(enum gemm_number number, enum gemm_scatter scatter, ui
     /* 4 ... 7 of the bias: 16 ... 128 for fp8 and fp16, far more for the others */
     const uint64_t large = (uint64_t)(bias(format) + (format->exponent_bits > 5 ? 60 : 5));
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t random = mixed(seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+        const uint64_t random = gemm_random(seed, i);
         const uint64_t fraction = random & (fractions - 1), sign = random >> 63;
         uint64_t bits;
         if (scatter == GEMM_SCATTER_DENORMAL)

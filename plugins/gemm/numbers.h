@@ -27,6 +27,9 @@ double gemm_number_least_normal(enum gemm_number number);
 void gemm_numbers_read(enum gemm_number number, const void *array, uint64_t first, size_t count,
                        bool flush, double *out);
 
+/* 64 random bits, which `seed` and i say alone. */
+uint64_t gemm_random(uint64_t seed, uint64_t i);
+
 /* Kinds of values that fills do not have. */
 enum gemm_scatter {
     GEMM_SCATTER_FRACTION, /* of magnitude under 1, either sign, all normal */

@@ -61,15 +61,17 @@ bool gemm_precision_supported(const struct assay_device *device, const struct ge
 bool gemm_group_supported(const struct assay_device *device, const char *shape, uint32_t x,
                           uint32_t y, uint32_t shared_bytes, struct assay_error *why_not);
 
-/* The macros that shaders/include/gemm_operands.glsl wants, then those of `more`. */
+/* Macros of a kernel. */
 enum { GEMM_DEFINES_MAX = 16 };
 struct gemm_defines {
     struct assay_define items[GEMM_DEFINES_MAX];
     size_t count;
 };
+/* Starts with those that shaders/include/gemm_places.glsl wants. */
 void gemm_operand_defines(const struct gemm_problem *problem, struct gemm_defines *defines);
 
-/* WIDE_A, WIDE_B, as shaders/include/gemm_fetch.glsl wants them. */
+/* Adds WIDE_A and WIDE_B where operands allow them (shaders/include/gemm_fetch.glsl). Fails as
+ * gemm_plan_make does. */
 bool gemm_wide_defines(const struct assay_device *device, const struct gemm_problem *problem,
                        const struct gemm_grain *grain, struct gemm_defines *defines,
                        struct assay_error *error);

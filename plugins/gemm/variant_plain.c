@@ -2,8 +2,6 @@
 /* One invocation, one element of C: the variant that runs everywhere. */
 #include "variant.h"
 
-#include <stdlib.h>
-
 static const char *const shapes[] = {"8x8", "1x64", "16x16", NULL};
 
 static bool plain_supported(const struct assay_device *device, const struct gemm_problem *problem,

@@ -41,7 +41,7 @@ struct gemm_view {
     uint64_t matrix, m, n, k;
     bool c_transposed;
 };
-/* [row][k, k + count) of A, [k][column, column + count) of B and [row][column, ...) of C. */
+/* [row][k, k + count) of A and [row][column, column + count) of C. */
 void gemm_view_a(const struct gemm_view *view, uint64_t row, uint64_t k, size_t count, double *out);
 void gemm_view_c(const struct gemm_view *view, uint64_t row, uint64_t column, size_t count,
                  double *out);

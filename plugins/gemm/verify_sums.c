@@ -34,14 +34,6 @@ struct sums {
     double part[PART];
 };
 
-static uint64_t random_at(uint64_t seed, uint64_t i)
-{
-    uint64_t x = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static size_t part_of(uint64_t size, uint64_t first)
 {
     return size - first < PART ? (size_t)(size - first) : PART;
@@ -277,7 +269,7 @@ static bool check_whole_ones(struct sums *s, struct gemm_finding *finding,
         if (!isfinite(s->norms[row]))
             s->rows[s->row_count++] = row;
     for (uint64_t i = 0; i < ROWS_SAMPLED; i++)
-        s->rows[s->row_count++] = random_at(~view->check->seed, i) % view->m;
+        s->rows[s->row_count++] = gemm_random(~view->check->seed, i) % view->m;
     return gemm_check_rows(view, s->rows, s->row_count, finding, error) &&
            gemm_check_rows(&turned, s->columns, s->column_count, finding, error);
 }
@@ -299,7 +291,7 @@ static bool check_all(struct sums *s, struct gemm_finding *finding, struct assay
     if (!allocate(s))
         goto no_memory;
     for (uint64_t j = 0; j < s->view->n; j++)
-        s->x[j] = random_at(s->view->check->seed, j) >> 63 ? -1 : 1;
+        s->x[j] = gemm_random(s->view->check->seed, j) >> 63 ? -1 : 1;
     if (s->view->check->special && !find_columns(s))
         goto no_memory;
     take_b(s);

@@ -12,6 +12,7 @@
 
 #define OTHERS_NS INT64_C(10000000000) /* while another process tunes the same */
 #define REJECT_NS INT64_C(1000000000)
+#define ENDED_WORKER "it ended or hung the worker"
 #define NAMES_LISTED 3 /* of candidates that failed, in a message */
 
 struct tuner {
@@ -212,7 +213,7 @@ static void take_left(struct tuner *tuner, const char *name)
     candidate->avoided = true;
     candidate->verdict = TUNE_CRASH;
     text_clear(&candidate->reason);
-    text_add(&candidate->reason, "it ended or hung the worker");
+    text_add(&candidate->reason, ENDED_WORKER);
     keep_found(tuner);
 }
 
@@ -399,6 +400,20 @@ bool tune_case(const struct measure_request *request, struct assay_clock *clock,
     return good;
 }
 
+/* The one that another worker died of meanwhile: its mark goes with the lock. */
+static void add_left(json_t *found, const char *name)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(found, "candidates"), i, row)
+    {
+        if (strcmp(json_text(row, "name", ""), name) != 0)
+            continue;
+        json_object_set_new(row, "verdict", json_string(tune_verdict_names[TUNE_CRASH]));
+        json_object_set_new(row, "reason", json_string(ENDED_WORKER));
+    }
+}
+
 /* Marks the row of the choice, and lets the next fastest be the choice. */
 static void reject_row(json_t *found, const char *choice, const char *reason)
 {
@@ -426,6 +441,8 @@ void tune_reject(struct tuned *tuned, struct assay_error *failure)
     bool locked = tuning_lock(&tuned->store, REJECT_NS, &left, &error);
     json_t *found = locked ? tuning_read(&tuned->store, &damage) : NULL;
     text_addf(&reason, "in a case: %s", failure->text);
+    if (found && left.length)
+        add_left(found, text_string(&left));
     if (found)
         reject_row(found, tuned->choice, text_string(&reason));
     bool kept = found && tuning_write(&tuned->store, found, &error);

@@ -374,12 +374,12 @@ static void test_wrong_in_a_case(void **state)
     assert_int_equal(created[1], 0);
 }
 
-static pid_t die_tuning(void)
+static pid_t die_tuning(bool anew)
 {
     pid_t child = fork();
     if (child == 0) {
         freopen("/dev/null", "w", stderr);
-        run_case(64, -1, false);
+        run_case(64, -1, anew);
         _exit(0);
     }
     int status;
@@ -393,7 +393,7 @@ static void test_one_that_ends_the_worker(void **state)
     (void)state;
     struct text candidate = {0};
     ways[0].fault = CRASH;
-    pid_t worker = die_tuning();
+    pid_t worker = die_tuning(false);
     assert_true(tuning_tried(worker, false, &candidate));
     assert_string_equal(text_string(&candidate), "plain");
     assert_false(tuning_tried(worker + 1, false, &candidate));
@@ -413,9 +413,29 @@ static void test_two_that_end_the_worker(void **state)
     (void)state;
     ways[0].fault = ways[2].fault = CRASH;
     ways[1].fault = RIGHT;
-    die_tuning();
-    die_tuning(); /* the first is known by now */
+    die_tuning(false);
+    die_tuning(false); /* the first is known by now */
     check_choice(run_case(64, -1, false), "wrong", "measured");
+}
+
+/* Between a case's look into the cache and the end of the case. */
+static void test_another_worker_ends_meanwhile(void **state)
+{
+    (void)state;
+    check_choice(run_case(64, -1, false), "fast", "measured");
+    ways[0].fault = CRASH;
+    die_tuning(true);
+    ways[2].fault = WRONG;
+    struct outcome outcome = run_case(64, -1, false);
+    assert_int_equal(outcome.failure.status, ASSAY_WRONG_RESULT);
+    json_decref(outcome.tuning);
+    memset(created, 0, sizeof(created));
+    outcome = run_case(64, -1, false); /* not "plain", though it was right once */
+    assert_int_equal(outcome.failure.status, ASSAY_WRONG_RESULT);
+    assert_non_null(strstr(outcome.failure.text, "'plain' crash"));
+    json_decref(outcome.tuning);
+    assert_int_equal(created[0], 0);
+    assert_int_equal(created[2], 0);
 }
 
 static void test_interrupted_is_tried_again(void **state)
@@ -423,7 +443,7 @@ static void test_interrupted_is_tried_again(void **state)
     (void)state;
     struct text candidate = {0};
     ways[0].fault = CRASH;
-    pid_t worker = die_tuning();
+    pid_t worker = die_tuning(false);
     assert_true(tuning_tried(worker, true, &candidate));
     assert_false(tuning_tried(worker, true, &candidate));
     ways[0].fault = RIGHT;
@@ -513,6 +533,7 @@ int main(void)
         cmocka_unit_test_setup(test_wrong_in_a_case, set_up),
         cmocka_unit_test_setup(test_one_that_ends_the_worker, set_up),
         cmocka_unit_test_setup(test_two_that_end_the_worker, set_up),
+        cmocka_unit_test_setup(test_another_worker_ends_meanwhile, set_up),
         cmocka_unit_test_setup(test_interrupted_is_tried_again, set_up),
         cmocka_unit_test_setup(test_damaged_file, set_up),
         cmocka_unit_test_setup(test_without_a_cache, set_up),

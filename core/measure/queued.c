@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "measure/load.h"
+#include "measure/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@ struct queued {
     int64_t window_ns, warmup_ns;
     bool touched;    /* each size has run once */
     uint64_t wanted; /* batches of run_all */
+    struct engine_layout layout;
+    struct trace trace; /* of the last window that counts, where one was asked for */
 };
 
 static unsigned size_count(const struct member *member)
@@ -91,7 +94,7 @@ static bool choose_windows(const struct member *member, struct queued *self,
 
 static bool make_engine(struct member *member, struct queued *self, struct assay_error *error)
 {
-    struct engine_layout layout;
+    struct engine_layout *layout = &self->layout;
     self->sizes = member->slot_count;
     self->recordings = calloc(self->sizes, sizeof(struct serial *));
     if (!self->recordings)
@@ -104,19 +107,19 @@ static bool make_engine(struct member *member, struct queued *self, struct assay
                               "'%s' has other stages in larger batches, which cannot be mixed",
                               member->request->workload->name);
     }
-    engine_layout_make(&member->slots[0].serial, member->request->params, &layout);
-    self->stages = layout.stages;
+    engine_layout_make(&member->slots[0].serial, member->request->params, layout);
+    self->stages = layout->stages;
     struct engine_params params = {.device = member->request->device,
                                    .clock = member->clock,
-                                   .layout = &layout,
+                                   .layout = layout,
                                    .slots = self->recordings,
                                    .depth = 1,
                                    .variants = self->sizes};
     self->engine = engine_create(&params, error);
     self->load = self->engine ? load_create(&member->request->schedule, member->request->seed,
-                                            layout.stages, error)
+                                            layout->stages, error)
                               : NULL;
-    return self->load;
+    return self->load && (!member->request->trace || trace_open(&self->trace, layout, error));
 }
 
 /* Times are means over batches of several sizes: what one of them moves says nothing of a rate. */
@@ -146,6 +149,7 @@ static void queued_close(struct member *member)
     engine_destroy(&self->engine);
     load_destroy(&self->load);
     free(self->recordings);
+    trace_free(&self->trace);
     free(self);
     member->state = NULL;
 }
@@ -176,6 +180,8 @@ static bool queued_sample(struct member *member, bool warmup, struct serial_time
         return false;
     struct engine_source source = load_begin(self->load, clock_now(member->clock),
                                              warmup ? self->warmup_ns : self->window_ns);
+    if (!warmup && member->request->trace)
+        source = trace_listen(&self->trace, &source);
     if (!engine_run(self->engine, &source, NULL, error) ||
         !load_end(self->load, clock_now(member->clock), !warmup, &of_window, error))
         return false;
@@ -223,6 +229,8 @@ static bool queued_report(struct member *member, double confidence, struct assay
         member_note(member, overload);
     text_clear(&member->result->load);
     load_add_record(self->load, &member->result->load);
+    text_clear(&member->result->trace);
+    trace_add(&self->trace, &self->layout, &member->slots[0].serial, 1, &member->result->trace);
     return load_metrics(self->load, confidence, member->result->metrics, error);
 }
 

@@ -3,6 +3,8 @@
  * sample is a window, and the time a batch took in it. */
 #include "measure/method.h"
 
+#include "measure/trace.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -30,6 +32,8 @@ struct sustained {
     size_t count;
     double batches; /* in them */
     double time_ns; /* that they took */
+    struct engine_layout layout;
+    struct trace trace; /* of the last window that counts, where one was asked for */
 };
 
 static unsigned depth_of(const struct member *member)
@@ -53,19 +57,19 @@ static unsigned sustained_turns(const struct member *member)
 
 static bool make_engine(struct member *member, struct sustained *self, struct assay_error *error)
 {
-    struct engine_layout layout;
+    struct engine_layout *layout = &self->layout;
     for (unsigned i = 0; i < self->depth; i++)
         self->recordings[i] = &member->slots[i].serial;
-    engine_layout_make(&member->slots[0].serial, member->request->params, &layout);
-    self->stages = layout.stages;
+    engine_layout_make(&member->slots[0].serial, member->request->params, layout);
+    self->stages = layout->stages;
     struct engine_params params = {.device = member->request->device,
                                    .clock = member->clock,
-                                   .layout = &layout,
+                                   .layout = layout,
                                    .slots = self->recordings,
                                    .depth = self->depth,
                                    .variants = 1};
     self->engine = engine_create(&params, error);
-    return self->engine;
+    return self->engine && (!member->request->trace || trace_open(&self->trace, layout, error));
 }
 
 static bool sustained_open(struct member *member, struct assay_error *error)
@@ -94,6 +98,7 @@ static void sustained_close(struct member *member)
     free(self->recordings);
     free(self->begun_ns);
     free(self->periods);
+    trace_free(&self->trace);
     free(self);
     member->state = NULL;
 }
@@ -126,11 +131,14 @@ static bool ended(void *user, const struct event *event, struct assay_error *err
     return true;
 }
 
-static bool run(struct member *member, struct sustained *self, int64_t window_ns, uint64_t wanted,
+/* `traced`: in the trace, in place of what it held. */
+static bool run(struct member *member, struct sustained *self, int64_t window_ns, bool traced,
                 const struct engine_perturb *perturb, struct assay_error *error)
 {
-    const struct engine_source source = {.user = self, .next = next, .ended = ended};
-    self->wanted = wanted;
+    struct engine_source source = {.user = self, .next = next, .ended = ended};
+    if (traced)
+        source = trace_listen(&self->trace, &source);
+    self->wanted = window_ns > 0 ? 0 : self->depth;
     self->until_ns = clock_now(member->clock) + window_ns;
     self->ended = 0;
     self->batch_ns = 0;
@@ -173,7 +181,7 @@ static bool sustained_sample(struct member *member, bool warmup, struct serial_t
     int64_t window_ns = self->window_ns;
     if (warmup && window_ns > WARMUP_NS)
         window_ns = WARMUP_NS;
-    if (!run(member, self, window_ns, 0, NULL, error))
+    if (!run(member, self, window_ns, !warmup && member->request->trace, NULL, error))
         return failed_late(member, self, error);
     double batches = (double)self->ended, steady = batches - self->depth;
     double period_ns = (double)(self->last_ns - self->first_ns) / steady;
@@ -199,7 +207,7 @@ static bool sustained_run_all(struct member *member, const struct engine_perturb
                               struct assay_error *error)
 {
     struct sustained *self = member->state;
-    return run(member, self, 0, self->depth, perturb, error);
+    return run(member, self, 0, false, perturb, error);
 }
 
 static bool sustained_report(struct member *member, double confidence, struct assay_error *error)
@@ -233,6 +241,9 @@ static bool sustained_report(struct member *member, double confidence, struct as
         moved.value = moved.low = moved.high = 1 / (1 + drift.change) - 1;
     else
         moved.absent = "there are too few windows to tell";
+    text_clear(&member->result->trace);
+    trace_add(&self->trace, &self->layout, &member->slots[0].serial, self->depth,
+              &member->result->trace);
     return metric_set_add(member->result->metrics, &throughput, error) &&
            metric_set_add(member->result->metrics, &moved, error);
 }

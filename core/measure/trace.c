@@ -3,10 +3,47 @@
 
 #include "result/record.h"
 
+static uint64_t batches_most(unsigned stages)
+{
+    return TRACE_EVENTS_MAX / (stages ? stages : 1);
+}
+
+bool trace_open(struct trace *trace, const struct engine_layout *layout, struct assay_error *error)
+{
+    trace->stages = layout->stages;
+    events_clear(&trace->events);
+    return events_reserve(&trace->events, TRACE_EVENTS_MAX, error);
+}
+
+static enum engine_answer next(void *user, uint64_t batch, int64_t now_ns,
+                               struct engine_issue *issue)
+{
+    struct trace *trace = user;
+    return trace->listened.next(trace->listened.user, batch, now_ns, issue);
+}
+
+static bool ended(void *user, const struct event *event, struct assay_error *error)
+{
+    struct trace *trace = user;
+    if (event->batch >= trace->batches)
+        trace->batches = event->batch + 1;
+    if (event->batch < batches_most(trace->stages) && !events_add(&trace->events, event, error))
+        return false;
+    return trace->listened.ended(trace->listened.user, event, error);
+}
+
+struct engine_source trace_listen(struct trace *trace, const struct engine_source *source)
+{
+    events_clear(&trace->events);
+    trace->batches = 0;
+    trace->listened = *source;
+    return (struct engine_source){.user = trace, .next = next, .ended = ended};
+}
+
 bool trace_keep(struct trace *trace, const struct engine_layout *layout,
                 const struct events *events, uint64_t batches, struct assay_error *error)
 {
-    uint64_t most = TRACE_EVENTS_MAX / (layout->stages ? layout->stages : 1);
+    uint64_t most = batches_most(layout->stages);
     uint64_t kept = batches < most ? batches : most;
     events_clear(&trace->events);
     trace->batches = batches;

@@ -2,6 +2,7 @@
 #include "report/view.h"
 
 #include "base/json.h"
+#include "base/units.h"
 #include "result/metric.h"
 
 #include <math.h>
@@ -140,6 +141,20 @@ static void note_shared(struct junit *junit, size_t at, const json_t *record, st
                   view_verdict_names[worst]);
 }
 
+static void add_verification(struct text *body, const json_t *verification)
+{
+    const char *verdict = json_text(verification, "verdict", NULL);
+    if (!verdict)
+        return;
+    text_addf(body, "verification %s", verdict);
+    const json_t *error = json_object_get(verification, "error");
+    if (json_is_number(error)) {
+        text_add(body, ", error ");
+        number_add(body, json_number_value(error));
+    }
+    text_add_char(body, '\n');
+}
+
 static void add_output(struct junit *junit, const json_t *record, const char *experiment,
                        const struct judged *judged)
 {
@@ -151,6 +166,7 @@ static void add_output(struct junit *junit, const json_t *record, const char *ex
         const char *choice = json_text(json_object_get(record, "tuning"), "choice", NULL);
         if (choice)
             text_addf(&body, "choice %s\n", choice);
+        add_verification(&body, json_object_get(record, "verification"));
         add_figures(&body, record);
     }
     text_add(&body, text_string(&judged->noted));

@@ -49,7 +49,8 @@
            ",\"n\":31},\"submit_time\":{\"unit\":\"s\",\"value\":1e-6,\"low\":1e-6,"               \
            "\"high\":1e-6,\"n\":31},\"copy.rate\":{\"unit\":\"B/s\",\"value\":2e9,\"low\":1.9e9,"  \
            "\"high\":2.1e9,\"n\":31},\"copy.item_rate\":{\"unit\":\"item/s\",\"absent\":\"none\"}" \
-           "},\"stages\":[{\"name\":\"copy\",\"kind\":\"transfer\"}]"
+           "},\"stages\":[{\"name\":\"copy\",\"kind\":\"transfer\"}],"                             \
+           "\"verification\":{\"verdict\":\"right\",\"error\":0.25}"
 #define VERDICT(id, verdict, line, message, metric)                                                \
     "{\"kind\":\"verdict\",\"judgement\":1,\"experiment\":\"sizes <&>\",\"case\":" id              \
     ",\"verdict\":\"" verdict "\",\"bound\":\"at_least\",\"script\":\"my script.lua\","            \
@@ -179,7 +180,8 @@ static void narrow_table_keeps_what_matters(void **state)
 }
 
 #define FIGURES(time)                                                                              \
-    "device lavapipe\ntime " time "\nsubmit_time 1.000 us [1.000, 1.000] n=31\n"                   \
+    "device lavapipe\nverification right, error 0.25\ntime " time                                  \
+    "\nsubmit_time 1.000 us [1.000, 1.000] n=31\n"                                                 \
     "copy.rate 2.0 GB/s [1.9, 2.1] n=31\ncopy.item_rate absent (none)\n"
 #define XML_REPEAT                                                                                 \
     " --seed 7 --set chunk=1MiB --option &#39;who=it&#39;\\&#39;&#39;s&#39; --quick\n"             \

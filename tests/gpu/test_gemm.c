@@ -116,19 +116,20 @@ static const struct {
 } sizes[] = {{"1", "1", "1", "3"},    {"1", "67", "5", "1"},   {"67", "1", "3", "3"},
              {"17", "13", "19", "3"}, {"64", "64", "64", "1"}, {"31", "97", "33", "1"}};
 
-/* Each size with one of the four layouts, all of them with one size. */
+/* Every size in each of the four layouts. */
 static void every_variant(void **state)
 {
     (void)state;
+    enum { SIZES = sizeof(sizes) / sizeof(sizes[0]), LAYOUTS = 4 };
     for (size_t v = 0; v < VARIANTS; v++)
         for (size_t p = 0; p < PRECISIONS; p++)
-            for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) + 3; i++) {
-                const size_t size = i < 6 ? i : 3, layout = (i + 3) % 4;
+            for (size_t i = 0; i < SIZES * LAYOUTS; i++) {
+                const size_t size = i / LAYOUTS, layout = i % LAYOUTS;
                 RIGHT(expected(variants[v], precisions[p]), "variant", variants[v], "precision",
                       precisions[p], "m", sizes[size].m, "n", sizes[size].n, "k", sizes[size].k,
                       "batch", sizes[size].batch, "transpose_a", layout & 1 ? "true" : "false",
                       "transpose_b", layout & 2 ? "true" : "false", "resident",
-                      i % 2 ? "true" : "false");
+                      size % 2 ? "true" : "false");
             }
 }
 

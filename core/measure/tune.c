@@ -204,7 +204,8 @@ static void keep_found(struct tuner *tuner)
     json_decref(found);
 }
 
-/* The one that an earlier worker died of: known from now on, whatever becomes of this one. */
+/* The one that an earlier worker died of, as its supervisor saw: known from now on, whatever
+ * becomes of this one. */
 static void take_left(struct tuner *tuner, const char *name)
 {
     struct tune_candidate *candidate = candidate_find(tuner, name);

@@ -11,6 +11,7 @@
 
 #define FORMAT 1
 #define FILE_BYTES_MAX ((size_t)1 << 20)
+#define BLAMED 0 /* in a mark, in place of the worker's process id */
 
 bool tuning_directory(struct text *out)
 {
@@ -139,6 +140,14 @@ bool tuning_write(const struct tuning_store *store, const json_t *found, struct 
     return good;
 }
 
+static bool mark_of(int fd, long worker)
+{
+    char bytes[32] = {0}, wanted[32];
+    snprintf(wanted, sizeof(wanted), "%ld ", worker);
+    ssize_t length = pread(fd, bytes, sizeof(bytes) - 1, 0);
+    return length > 0 && strncmp(bytes, wanted, strlen(wanted)) == 0;
+}
+
 /* What stands in a mark behind the process id. */
 static void mark_read(int fd, struct text *candidate)
 {
@@ -150,6 +159,16 @@ static void mark_read(int fd, struct text *candidate)
         text_add_bytes(candidate, bytes + i + 1, (size_t)(length - i - 1));
         return;
     }
+}
+
+/* Best effort: without a mark the candidate will be tried again. */
+static void mark_write(int fd, long worker, const char *candidate)
+{
+    struct text line = {0};
+    text_addf(&line, "%ld %s", worker, candidate);
+    if (ftruncate(fd, 0) == 0 && !line.failed && pwrite(fd, line.data, line.length, 0) < 0)
+        line.failed = true;
+    text_free(&line);
 }
 
 bool tuning_lock(struct tuning_store *store, int64_t limit_ns, struct text *left,
@@ -167,19 +186,16 @@ bool tuning_lock(struct tuning_store *store, int64_t limit_ns, struct text *left
     if (fd < 0)
         return false;
     store->mark = fd;
-    mark_read(fd, left);
+    if (mark_of(fd, BLAMED)) /* of a worker that nobody has seen die, it says nothing */
+        mark_read(fd, left);
     return true;
 }
 
 void tuning_mark(const struct tuning_store *store, const char *candidate)
 {
-    struct text line = {0};
     if (!store->mark || ftruncate(store->mark, 0) != 0 || !candidate)
         return;
-    text_addf(&line, "%ld %s", (long)getpid(), candidate);
-    if (!line.failed && pwrite(store->mark, line.data, line.length, 0) < 0)
-        line.failed = true; /* no mark: the candidate will be tried again */
-    text_free(&line);
+    mark_write(store->mark, (long)getpid(), candidate);
 }
 
 void tuning_unlock(struct tuning_store *store)
@@ -191,23 +207,20 @@ void tuning_unlock(struct tuning_store *store)
     store->mark = 0;
 }
 
-static bool mark_of(int fd, pid_t worker)
-{
-    char bytes[32] = {0}, wanted[32];
-    snprintf(wanted, sizeof(wanted), "%ld ", (long)worker);
-    ssize_t length = pread(fd, bytes, sizeof(bytes) - 1, 0);
-    return length > 0 && strncmp(bytes, wanted, strlen(wanted)) == 0;
-}
-
 bool tuning_mark_take(const char *path, pid_t worker, bool interrupted, struct text *candidate)
 {
-    struct assay_error busy = {0}; /* another process tunes: it has taken the mark into account */
-    int fd = os_lock_take(path, 0, &busy);
-    bool ours = fd >= 0 && mark_of(fd, worker);
+    struct assay_error busy = {0}; /* another process tunes: the mark is its own by now */
+    int fd = worker > 0 ? os_lock_take(path, 0, &busy) : -1;
+    bool ours = fd >= 0 && mark_of(fd, (long)worker);
+    struct text name = {0};
     if (ours)
-        mark_read(fd, candidate);
+        mark_read(fd, &name);
     if (ours && interrupted)
         unlink(path);
+    else if (ours)
+        mark_write(fd, BLAMED, text_string(&name));
+    text_add(candidate, text_string(&name));
+    text_free(&name);
     if (fd >= 0)
         close(fd);
     return ours;

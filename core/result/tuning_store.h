@@ -2,7 +2,8 @@
 /* What the tuner found, kept in the cache: $XDG_CACHE_HOME/assay/tuning, one file a key. The key is
  * the hash of an *identity*, a JSON object with all that the choice hangs on. Files are replaced as
  * a whole; a damaged one counts as absent. While a candidate is tried its name stands in a *mark*
- * beside the file, so that one which ends the worker is known afterwards. */
+ * beside the file, so that the supervisor whose worker ends can blame it (tuning_tried). A mark
+ * that stays when the supervisor goes too, by a signal, blames nothing. */
 #ifndef RESULT_TUNING_STORE_H
 #define RESULT_TUNING_STORE_H
 
@@ -29,7 +30,7 @@ json_t *tuning_read(const struct tuning_store *store, struct text *damage);
 bool tuning_write(const struct tuning_store *store, const json_t *found, struct assay_error *error);
 
 /* One process tunes a key at a time; the others wait, for limit_ns at most (ASSAY_TIMEOUT). `left`
- * gets the candidate that was tried by one that died meanwhile, or stays empty. */
+ * gets the candidate that was blamed for the end of a worker meanwhile, or stays empty. */
 bool tuning_lock(struct tuning_store *store, int64_t limit_ns, struct text *left,
                  struct assay_error *error);
 /* The candidate that is tried from now on; NULL: none. Best effort. */
@@ -44,8 +45,8 @@ json_t *tuning_list(struct text *damage);
 bool tuning_forget(const json_t *list, struct assay_error *error);
 /* Removes everything, damaged files too; *count gets of how many keys. */
 bool tuning_forget_all(size_t *count, struct assay_error *error);
-/* The candidate that the worker with this process id, which has ended, was trying. `interrupted`:
- * it is to be tried again. False: none. */
+/* The candidate that the worker with this process id, which has ended, was trying: it is blamed,
+ * or, with `interrupted`, is to be tried again. To be called once. False: none. */
 bool tuning_tried(pid_t worker, bool interrupted, struct text *candidate);
 
 /* Inside core/result only. The directory; false: there is none. */
@@ -53,7 +54,8 @@ bool tuning_directory(struct text *out);
 /* Reads a file of the store: the whole object, with its identity. NULL with `damage`, which stays
  * empty when there is no file. New reference. */
 json_t *tuning_file_read(const char *path, struct text *damage);
-/* Whether the mark is the worker's; its candidate is then added. */
+/* Whether the mark is the worker's; its candidate is then added, and the mark blames it, or goes.
+ */
 bool tuning_mark_take(const char *path, pid_t worker, bool interrupted, struct text *candidate);
 /* Removes a mark unless somebody is trying a candidate. */
 void tuning_mark_drop(const char *path);

@@ -388,15 +388,25 @@ static pid_t die_tuning(bool anew)
     return child;
 }
 
+/* As the supervisor does when its worker has died. */
+static void blame(pid_t worker, const char *name)
+{
+    struct text candidate = {0};
+    assert_true(tuning_tried(worker, false, &candidate));
+    assert_string_equal(text_string(&candidate), name);
+    text_free(&candidate);
+}
+
 static void test_one_that_ends_the_worker(void **state)
 {
     (void)state;
     struct text candidate = {0};
     ways[0].fault = CRASH;
     pid_t worker = die_tuning(false);
-    assert_true(tuning_tried(worker, false, &candidate));
-    assert_string_equal(text_string(&candidate), "plain");
     assert_false(tuning_tried(worker + 1, false, &candidate));
+    blame(worker, "plain");
+    assert_false(tuning_tried(worker, false, &candidate));
+    assert_false(tuning_tried(0, false, &candidate)); /* no worker was started */
     struct outcome outcome = run_case(64, -1, false);
     assert_string_equal(json_text(row_of(&outcome, "plain"), "verdict", ""), "crash");
     check_choice(outcome, "fast", "measured");
@@ -413,8 +423,8 @@ static void test_two_that_end_the_worker(void **state)
     (void)state;
     ways[0].fault = ways[2].fault = CRASH;
     ways[1].fault = RIGHT;
-    die_tuning(false);
-    die_tuning(false); /* the first is known by now */
+    blame(die_tuning(false), "plain");
+    blame(die_tuning(false), "fast"); /* the first is known by now */
     check_choice(run_case(64, -1, false), "wrong", "measured");
 }
 
@@ -424,7 +434,7 @@ static void test_another_worker_ends_meanwhile(void **state)
     (void)state;
     check_choice(run_case(64, -1, false), "fast", "measured");
     ways[0].fault = CRASH;
-    die_tuning(true);
+    blame(die_tuning(true), "plain");
     ways[2].fault = WRONG;
     struct outcome outcome = run_case(64, -1, false);
     assert_int_equal(outcome.failure.status, ASSAY_WRONG_RESULT);
@@ -450,6 +460,19 @@ static void test_interrupted_is_tried_again(void **state)
     ways[0].time_ns = 1 * MS;
     check_choice(run_case(64, -1, false), "plain", "measured");
     text_free(&candidate);
+}
+
+/* The supervisor went too: a signal has ended both, and the candidate is as good as before. */
+static void test_nobody_saw_it_end(void **state)
+{
+    (void)state;
+    ways[0].fault = CRASH;
+    die_tuning(false);
+    ways[0].fault = RIGHT;
+    ways[0].time_ns = 1 * MS;
+    struct outcome outcome = run_case(64, -1, false);
+    assert_string_equal(json_text(row_of(&outcome, "plain"), "verdict", ""), "right");
+    check_choice(outcome, "plain", "measured");
 }
 
 /* The path of the only file that is kept. */
@@ -535,6 +558,7 @@ int main(void)
         cmocka_unit_test_setup(test_two_that_end_the_worker, set_up),
         cmocka_unit_test_setup(test_another_worker_ends_meanwhile, set_up),
         cmocka_unit_test_setup(test_interrupted_is_tried_again, set_up),
+        cmocka_unit_test_setup(test_nobody_saw_it_end, set_up),
         cmocka_unit_test_setup(test_damaged_file, set_up),
         cmocka_unit_test_setup(test_without_a_cache, set_up),
         cmocka_unit_test_setup(test_pair_group, set_up),

@@ -139,7 +139,8 @@ void tune_add_candidates(const char *head, const json_t *tuning, struct text *ou
     add_time(out, json_whole(tuning, "spent_ns", 0));
     text_add(out, "; '");
     text_add_clean(out, choice);
-    text_add(out, "' is chosen from now on\n");
+    text_add(out, json_flag(tuning, "kept", true) ? "' is chosen from now on\n"
+                                                  : "' is the fastest, but is not kept\n");
 }
 
 enum {

@@ -104,6 +104,8 @@ static bool tune_member(struct run *run, size_t at)
     if (good)
         request->params = tuned->params;
     text_add(&run->members[at].result->tuning, text_string(&tuned->record));
+    if (only && tuned->note.length) /* else it comes with the report */
+        member_note(&run->members[at], text_string(&tuned->note));
     return good;
 }
 

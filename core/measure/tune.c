@@ -48,6 +48,13 @@ static void add_note(struct tuned *tuned, const char *what, const char *why)
     text_addf(&tuned->note, "%s%s%s", tuned->note.length ? "; " : "", what, why);
 }
 
+static void not_kept(struct tuned *tuned, const char *why)
+{
+    if (!tuned->unkept)
+        add_note(tuned, "the tuner's choice is not kept: ", why);
+    tuned->unkept = true;
+}
+
 static bool list_candidates(struct tuner *tuner, struct assay_error *error)
 {
     const struct measure_request *request = tuner->request;
@@ -97,7 +104,7 @@ static bool tuner_open(struct tuner *tuner, struct assay_clock *clock, struct as
     if (!identity)
         return no_memory(error);
     if (!tuning_open(&tuner->tuned->store, identity, &unkept))
-        add_note(tuner->tuned, "the tuner's choice is not kept: ", unkept.text);
+        not_kept(tuner->tuned, unkept.text);
     json_decref(identity);
     return true;
 }
@@ -200,7 +207,7 @@ static void keep_found(struct tuner *tuner)
     json_t *found = found_json(tuner);
     bool kept = found ? tuning_write(&tuner->tuned->store, found, &error) : no_memory(&error);
     if (!kept)
-        add_note(tuner->tuned, "the tuner's choice is not kept: ", error.text);
+        not_kept(tuner->tuned, error.text);
     json_decref(found);
 }
 
@@ -320,6 +327,8 @@ static bool write_record(struct tuner *tuner, const json_t *found, bool cached,
                                (json_int_t)(cached && age_s > 0 ? age_s : 0));
     json_object_update_missing(record, (json_t *)(uintptr_t)found);
     json_object_del(record, "found_s");
+    if (tuned->unkept)
+        json_object_set_new(record, "kept", json_false());
     bool good = record ? json_add_line(&tuned->record, record, false, error) : no_memory(error);
     json_decref(record);
     return good;

@@ -16,6 +16,7 @@ struct tuned {
     struct tuning_store store;
     struct text record; /* JSON object: `tuning` of the case's record */
     struct text note;   /* what is wrong with the cache; or empty */
+    bool unkept;        /* the choice cannot be kept; the note says why */
 };
 
 bool tune_wanted(const struct measure_request *request);

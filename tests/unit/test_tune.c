@@ -516,8 +516,18 @@ static void test_without_a_cache(void **state)
     setenv("XDG_CACHE_HOME", "/proc/none", 1);
     struct outcome outcome = run_case(64, -1, false);
     assert_non_null(strstr(outcome.notes, "the tuner's choice is not kept: "));
+    assert_false(json_flag(outcome.tuning, "kept", true));
     check_choice(outcome, "fast", "measured");
+    outcome = run_case(64, -1, true);
+    const char *note = strstr(outcome.notes, "the tuner's choice is not kept: ");
+    assert_non_null(note);
+    assert_null(strstr(note + 1, "the tuner's choice is not kept: ")); /* once */
+    assert_false(json_flag(outcome.tuning, "kept", true));
+    json_decref(outcome.tuning);
     setenv("XDG_CACHE_HOME", cache, 1);
+    outcome = run_case(64, -1, false);
+    assert_true(json_flag(outcome.tuning, "kept", true));
+    check_choice(outcome, "fast", "measured");
 }
 
 /* Both members of a group are tuned before the first of them is sampled. */

@@ -122,6 +122,12 @@ static void add_tried_with(const json_t *tuning, struct text *out)
     }
 }
 
+static void add_count(struct text *out, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    text_addf(out, "%zu %s", count, count == 1 ? "candidate" : "candidates");
+}
+
 void tune_add_candidates(const char *head, const json_t *tuning, struct text *out)
 {
     static const char *const titles[] = {"", "candidate", "time", "rate", "result", NULL};
@@ -134,8 +140,9 @@ void tune_add_candidates(const char *head, const json_t *tuning, struct text *ou
     add_tried_with(tuning, out);
     text_add(out, "\n\n");
     add_table(&table, list, out);
-    size_t count = json_array_size(list);
-    text_addf(out, "\n%zu %s in ", count, count == 1 ? "candidate" : "candidates");
+    text_add_char(out, '\n');
+    add_count(out, list);
+    text_add(out, " in ");
     add_time(out, json_whole(tuning, "spent_ns", 0));
     text_add(out, "; '");
     text_add_clean(out, choice);
@@ -204,7 +211,7 @@ static void kept_cell(const json_t *row, size_t column, const void *user, struct
         add_date(out, json_whole(found, "found_s", 0));
         break;
     default:
-        text_addf(out, "%zu candidates", json_array_size(json_object_get(found, "candidates")));
+        add_count(out, json_object_get(found, "candidates"));
         break;
     }
 }

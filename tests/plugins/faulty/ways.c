@@ -132,7 +132,8 @@ static bool candidate(const struct assay_device *device, const void *params, uns
     const struct params *p = params;
     unsigned left = index;
     for (unsigned i = AUTO + 1; i < VARIANT_COUNT; i++) {
-        bool there = (i != CRASH || p->crash) && (i != TREACHEROUS || p->treacherous);
+        bool there = (i != CRASH || p->crash) && (i != TREACHEROUS || p->treacherous) &&
+                     (i == PLAIN || p->size > 1); /* of size 1 there is one way */
         if (there && left-- == 0) {
             snprintf(text, bytes, "%s", variants[i]);
             return true;

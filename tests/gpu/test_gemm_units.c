@@ -51,6 +51,12 @@ static const char *why_no_matrices(size_t precision)
 {
     const struct assay_matrix_shape *shape;
     const char *why = NULL;
+    if (precisions[precision].sum == ASSAY_ELEMENT_DOUBLE &&
+        !assay_device_has(builtin.device, ASSAY_FEATURE_FP64, &why))
+        return why;
+    if (precisions[precision].sum == ASSAY_ELEMENT_HALF &&
+        !assay_device_has(builtin.device, ASSAY_FEATURE_FP16, &why))
+        return why;
     if (!assay_device_has(builtin.device, ASSAY_FEATURE_COOPERATIVE_MATRIX, &why))
         return why;
     for (size_t i = 0; (shape = assay_device_matrix_shape(builtin.device, i)) != NULL; i++)

@@ -148,30 +148,40 @@ static void begin_record(struct session_search *self)
     text_add(&self->record, ",\"probes\":[");
 }
 
-bool session_search_run(struct session_search *self, struct measure_result *result,
-                        struct assay_error *error)
+static bool probe_all(struct session_search *self, struct search_state *state,
+                      struct measure_result *result, double *kept, struct assay_error *error)
 {
-    struct search_state state = {0};
-    double value, kept = 0;
+    double value;
     bool holds, any = false;
-    begin_record(self);
-    while (search_next(&self->search, &state, &value)) {
+    while (search_next(&self->search, state, &value)) {
         struct measure_result now = {0};
         if (!probe(self, value, !any, &now, &holds, error)) {
             measure_result_free(&now);
             return false;
         }
-        search_tell(&state, value, holds);
+        search_tell(state, value, holds);
         if (holds || !any) {
             measure_result_free(result);
             *result = now;
-            kept = value;
+            *kept = value;
         } else {
             measure_result_free(&now);
         }
         any = true;
     }
-    text_add(&self->record, "]}");
+    return true;
+}
+
+bool session_search_run(struct session_search *self, struct measure_result *result,
+                        struct assay_error *error)
+{
+    struct search_state state = {0};
+    double kept = 0;
+    begin_record(self);
+    bool good = probe_all(self, &state, result, &kept, error);
+    text_add(&self->record, "]}"); /* that of a failed case is written too */
+    if (!good)
+        return false;
     if (self->record.failed)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
     return set_value(self, kept, error) && add_value(self, &state, result, error);

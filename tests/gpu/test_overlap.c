@@ -326,6 +326,7 @@ static void a_directory_that_is_not_there(void **state)
     assert_int_equal(error.status, ASSAY_SYSTEM);
     assert_string_equal(error.text, "directory: cannot make one for the records in "
                                     "/nowhere/at/all: No such file or directory");
+    measure_result_free(&result);
 }
 
 static void nonsense_is_refused(void **state)

@@ -29,6 +29,7 @@ struct member {
     const struct measure_watch *watch; /* NULL: nobody watches, or it is a model */
     struct member_slot *slots;
     unsigned slot_count; /* of those there is room for, so many were begun with */
+    bool touched;        /* each slot has run once: method_touch */
     uint64_t turns;      /* so far, without the warm-up */
     struct samples samples;
     const char *tuning_note; /* of the tuner, for the result; "": none */

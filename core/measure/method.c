@@ -43,6 +43,16 @@ bool method_refuse_reset(const struct member *member, struct assay_error *error)
         member->request->workload->name);
 }
 
+bool method_touch(struct member *member, struct assay_error *error)
+{
+    struct serial_times times;
+    for (unsigned i = 0; !member->touched && i < member->slot_count; i++)
+        if (!serial_batch(&member->slots[i].serial, &times, error))
+            return false;
+    member->touched = true;
+    return true;
+}
+
 const struct measure_method *measure_method_of(enum schedule_kind kind)
 {
     switch (kind) {

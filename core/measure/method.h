@@ -40,6 +40,9 @@ const struct measure_method *measure_method_of(enum schedule_kind kind);
 /* ASSAY_UNSUPPORTED: a workload with `reset` needs the serial schedule. */
 bool method_refuse_reset(const struct member *member, struct assay_error *error);
 
+/* First touch and first dispatch of each slot, once: a batch that counts nowhere. */
+bool method_touch(struct member *member, struct assay_error *error);
+
 extern const struct measure_method method_serial, method_pipelined, method_queued, method_sustained;
 
 #endif

@@ -33,7 +33,6 @@ struct pipelined {
     struct serial **recordings; /* of each slot */
     unsigned depth, steady;
     int64_t burst_ns; /* of the steady batches, where they are short */
-    bool touched;     /* each slot has run once */
     uint64_t wanted;  /* batches of the burst in progress */
     struct events events;
     struct trace trace;          /* of the last burst, where it is asked for */
@@ -294,23 +293,12 @@ static void choose_steady(struct pipelined *self, int64_t period_ns)
         self->steady = (unsigned)count;
 }
 
-/* First touch and first dispatch of each slot. */
-static bool touch(struct member *member, struct pipelined *self, struct assay_error *error)
-{
-    struct serial_times times;
-    for (unsigned i = 0; !self->touched && i < self->depth; i++)
-        if (!serial_batch(&member->slots[i].serial, &times, error))
-            return false;
-    self->touched = true;
-    return true;
-}
-
 static bool pipelined_sample(struct member *member, bool warmup, struct serial_times *times,
                              int64_t *time_ns, struct assay_error *error)
 {
     struct pipelined *self = member->state;
     struct serial *serial = &member->slots[member->turns % self->depth].serial;
-    if (!touch(member, self, error) || !serial_batch(serial, times, error))
+    if (!method_touch(member, error) || !serial_batch(serial, times, error))
         return false;
     if (!warmup && !repeat_sample(&member->slots[0].serial, member->repeats_due, times,
                                   &member->repeated_ns, error))

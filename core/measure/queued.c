@@ -23,7 +23,6 @@ struct queued {
     struct serial **recordings; /* by size */
     unsigned stages, sizes, windows;
     int64_t window_ns, warmup_ns;
-    bool touched;    /* each size has run once */
     uint64_t wanted; /* batches of run_all */
     struct engine_layout layout;
     struct trace trace; /* of the last window that counts, where one was asked for */
@@ -160,23 +159,12 @@ static unsigned queued_turns(const struct member *member)
     return member->request->schedule.duration_ns > 0 ? self->windows : 0;
 }
 
-/* First touch and first dispatch of each size. */
-static bool touch(struct member *member, struct queued *self, struct assay_error *error)
-{
-    struct serial_times times;
-    for (unsigned i = 0; !self->touched && i < self->sizes; i++)
-        if (!serial_batch(&member->slots[i].serial, &times, error))
-            return false;
-    self->touched = true;
-    return true;
-}
-
 static bool queued_sample(struct member *member, bool warmup, struct serial_times *times,
                           int64_t *time_ns, struct assay_error *error)
 {
     struct queued *self = member->state;
     struct load_times of_window;
-    if (!touch(member, self, error))
+    if (!method_touch(member, error))
         return false;
     struct engine_source source = load_begin(self->load, clock_now(member->clock),
                                              warmup ? self->warmup_ns : self->window_ns);

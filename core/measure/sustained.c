@@ -18,7 +18,6 @@ struct sustained {
     struct engine *engine;
     struct serial **recordings;
     unsigned depth, stages;
-    bool touched;
     int64_t window_ns, until_ns; /* of the window that runs */
     uint64_t wanted;             /* batches of run_all; 0: until then */
     int64_t begin_ns, spent_ns;  /* of the case so far */
@@ -147,17 +146,6 @@ static bool run(struct member *member, struct sustained *self, int64_t window_ns
     return engine_run(self->engine, &source, perturb, error);
 }
 
-/* First touch and first dispatch of each slot. */
-static bool touch(struct member *member, struct sustained *self, struct assay_error *error)
-{
-    struct serial_times times;
-    for (unsigned i = 0; !self->touched && i < self->depth; i++)
-        if (!serial_batch(&member->slots[i].serial, &times, error))
-            return false;
-    self->touched = true;
-    return true;
-}
-
 /* How far it came is worth knowing of one that fails late. */
 static bool failed_late(struct member *member, const struct sustained *self,
                         struct assay_error *error)
@@ -174,7 +162,7 @@ static bool sustained_sample(struct member *member, bool warmup, struct serial_t
                              int64_t *time_ns, struct assay_error *error)
 {
     struct sustained *self = member->state;
-    if (!touch(member, self, error))
+    if (!method_touch(member, error))
         return false;
     if (self->all == 0)
         self->begin_ns = clock_now(member->clock);

@@ -179,6 +179,13 @@ static bool record_piece(struct gemm_slot *slot, struct assay_command *command,
     return assay_command_dispatch(command, &dispatch, error);
 }
 
+void gemm_destroy_kernel(struct gemm_slot *slot)
+{
+    struct assay_kernel *kernel = slot->own;
+    assay_kernel_destroy(&kernel);
+    slot->own = NULL;
+}
+
 bool gemm_record_pieces(struct gemm_slot *slot, struct assay_command *command,
                         struct assay_kernel *kernel, const struct gemm_grain *grain,
                         struct assay_error *error)

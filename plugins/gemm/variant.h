@@ -76,6 +76,9 @@ bool gemm_wide_defines(const struct assay_device *device, const struct gemm_prob
                        const struct gemm_grain *grain, struct gemm_defines *defines,
                        struct assay_error *error);
 
+/* destroy of variants whose `own` is their one kernel. */
+void gemm_destroy_kernel(struct gemm_slot *slot);
+
 /* Records one dispatch a piece of a kernel whose interface is gemm_operands.glsl's, with barriers
  * where sums go on. */
 bool gemm_record_pieces(struct gemm_slot *slot, struct assay_command *command,

@@ -79,17 +79,10 @@ static bool dot_record(struct gemm_slot *slot, struct assay_command *command,
            gemm_record_pieces(slot, command, slot->own, &layout.grain, error);
 }
 
-static void dot_destroy(struct gemm_slot *slot)
-{
-    struct assay_kernel *kernel = slot->own;
-    assay_kernel_destroy(&kernel);
-    slot->own = NULL;
-}
-
 const struct gemm_variant gemm_dot = {.name = "dot",
                                       .shapes = shapes,
                                       .supported = dot_supported,
                                       .flop_kind = gemm_no_kind,
                                       .create = dot_create,
                                       .record = dot_record,
-                                      .destroy = dot_destroy};
+                                      .destroy = gemm_destroy_kernel};

@@ -40,16 +40,9 @@ static bool plain_record(struct gemm_slot *slot, struct assay_command *command,
     return gemm_record_pieces(slot, command, slot->own, &grain, error);
 }
 
-static void plain_destroy(struct gemm_slot *slot)
-{
-    struct assay_kernel *kernel = slot->own;
-    assay_kernel_destroy(&kernel);
-    slot->own = NULL;
-}
-
 const struct gemm_variant gemm_plain = {.name = "plain",
                                         .shapes = shapes,
                                         .supported = plain_supported,
                                         .create = plain_create,
                                         .record = plain_record,
-                                        .destroy = plain_destroy};
+                                        .destroy = gemm_destroy_kernel};

@@ -96,16 +96,9 @@ static bool tile_record(struct gemm_slot *slot, struct assay_command *command,
     return gemm_record_pieces(slot, command, slot->own, &tile.grain, error);
 }
 
-static void tile_destroy(struct gemm_slot *slot)
-{
-    struct assay_kernel *kernel = slot->own;
-    assay_kernel_destroy(&kernel);
-    slot->own = NULL;
-}
-
 const struct gemm_variant gemm_tile = {.name = "tile",
                                        .shapes = shapes,
                                        .supported = tile_supported,
                                        .create = tile_create,
                                        .record = tile_record,
-                                       .destroy = tile_destroy};
+                                       .destroy = gemm_destroy_kernel};

@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "experiment/schedule.h"
 
 #include <jansson.h>
 
@@ -64,6 +66,7 @@ struct metric_description {
     const char *name; /* "copy.rate" */
     struct dimension dimension;
     const char *help;
+    unsigned schedules; /* bit k: a schedule of kind k (experiment/schedule.h) gives it */
 };
 void catalog_each_metric(const struct catalog_workload *workload,
                          void (*each)(void *user, const struct metric_description *metric),
@@ -73,6 +76,16 @@ extern const struct metric_description catalog_schedule_metrics[];
 extern const size_t catalog_schedule_metric_count;
 /* The one of this name, or NULL. */
 const struct metric_description *catalog_schedule_metric(const char *name);
+/* False for a metric, by its full name, that no case under the schedule has. "value" is any's: that
+ * of a search, whatever its schedule. */
+bool catalog_schedule_gives(const struct schedule *schedule, const char *name);
+/* The names of those that cases have: "time, ... and latency.p99; and of a stage (copy) time, ...".
+ */
+void catalog_add_given(const struct catalog_workload *workload, const struct schedule *schedule,
+                       struct text *out);
+/* "'null' under serial has no goodput: open_loop and closed_loop give it. It has time, ..." */
+void catalog_add_not_given(const struct catalog_workload *workload, const struct schedule *schedule,
+                           const char *name, struct text *out);
 /* Names that a stage or extra metric may not take ("p", "status", "time", ...). NULL-terminated. */
 extern const char *const catalog_reserved_names[];
 

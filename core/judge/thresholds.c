@@ -344,6 +344,28 @@ static bool check_where(const struct thresholds *self, const struct threshold *b
     return true;
 }
 
+/* A case that the bound is for has the metric: its schedule gives it. */
+static bool check_given(const struct thresholds *self, const struct threshold *bound,
+                        struct assay_error *error)
+{
+    const struct plan_case *without = NULL;
+    for (size_t i = 0; i < self->plan->case_count; i++) {
+        const struct plan_case *item = &self->plan->cases[i];
+        if (!is_of(self->plan, bound, item))
+            continue;
+        if (catalog_schedule_gives(plan_case_schedule(item), bound->metric))
+            return true;
+        without = item;
+    }
+    if (!without || (!bound->workload && !bound->experiment))
+        return true;
+    struct text text = {0};
+    catalog_add_not_given(without->workload, plan_case_schedule(without), bound->metric, &text);
+    wrong(self, bound->line, error, "%s", text_string(&text));
+    text_free(&text);
+    return false;
+}
+
 /* What can be known to be wrong before anything is measured. */
 static bool check_bound(const struct thresholds *self, const struct threshold *bound,
                         struct assay_error *error)
@@ -357,7 +379,7 @@ static bool check_bound(const struct thresholds *self, const struct threshold *b
         if (!check_metric(self, bound, last, error) || !check_where(self, bound, last, error))
             return false;
     }
-    return true;
+    return check_given(self, bound, error);
 }
 
 static bool take_file(struct thresholds *self, const struct data *table, struct assay_error *error)
@@ -568,6 +590,7 @@ static bool judge_case(void *user, const struct judge_group *group, size_t index
             struct finding finding = {.name = bound->metric};
             find_all(item->workload, &finding);
             if (!finding.found || !is_of(self->plan, bound, item) ||
+                !catalog_schedule_gives(plan_case_schedule(item), bound->metric) ||
                 !where_fits(self, bound, item, record, scratch))
                 continue;
             bound->judged = true;

@@ -164,7 +164,7 @@ static void percentile(const struct load *load, double q, double effective, doub
     stats_quantile_ranks(count, q, confidence, &low, &high); /* too few: the extremes */
     histogram_quantile(load->all, q, out);
     histogram_quantile(load->all, (double)low / (double)count, &bound);
-    out->low = low == 0 ? bound.low : bound.estimate;
+    out->low = bound.low;
     histogram_quantile(load->all, (double)(high + 1) / (double)count, &bound);
     out->high = bound.high;
     out->low = out->low < out->estimate ? out->low : out->estimate;

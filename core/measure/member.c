@@ -76,6 +76,7 @@ bool member_prepare(struct member *member, struct assay_error *error)
     member->method = measure_method_of(request->schedule.kind);
     member->samples.extras = member->method->extras;
     member->samples.extra_count = member->method->extra_count;
+    member->samples.windows = member->method->windows;
     unsigned wanted = member->method->slots(member);
     member->slots = calloc(wanted, sizeof(*member->slots));
     if (!member->slots)

@@ -31,6 +31,7 @@ struct measure_method {
      * names. */
     const char *const *extras;
     unsigned extra_count; /* at most SERIAL_EXTRAS */
+    bool windows; /* a sample is a window, which has no times of submission, device and processor */
     bool downloads_apart; /* downloads go to the queue for them, where the device has one */
 };
 

@@ -231,4 +231,5 @@ const struct measure_method method_queued = {
     .run_all = queued_run_all,
     .report = queued_report,
     .close = queued_close,
+    .windows = true,
 };

@@ -237,8 +237,17 @@ static bool write_rate(const struct writer *w, const char *name, uint64_t amount
     return metric_set_add(w->set, &metric, w->error);
 }
 
+/* The host's end-to-end times, and what the schedule adds. */
+static bool is_host_time(const struct writer *w, size_t column)
+{
+    return column == COLUMN_TIME || column >= column_extras(w->serial) ||
+           (column >= COLUMN_STAGES && (column - COLUMN_STAGES) % 2 == 0);
+}
+
 static struct summary column_summary(const struct writer *w, size_t column, const char *why_absent)
 {
+    if (w->samples->windows && !is_host_time(w, column))
+        return (struct summary){.absent = "the schedule of the case does not give it"};
     if (!column_present(w->samples, w->serial, column))
         return (struct summary){.absent = why_absent};
     return summarise(w->samples, w->serial, column, w->confidence, w->scratch);

@@ -13,6 +13,7 @@ struct samples {
     size_t count, capacity;
     const char *const *extras; /* names of what the schedule adds; at most SERIAL_EXTRAS */
     unsigned extra_count;
+    bool windows; /* a row is a window: no times of submission, the device and the processor */
 };
 bool samples_add(struct samples *samples, const struct serial *serial,
                  const struct serial_times *times, struct assay_error *error);

@@ -246,5 +246,6 @@ const struct measure_method method_sustained = {
     .close = sustained_close,
     .extras = extras,
     .extra_count = 1,
+    .windows = true,
     .downloads_apart = true,
 };

@@ -474,6 +474,9 @@ static int cases_groups(lua_State *L)
 static void series_push(lua_State *L, const struct cases *cases, const char *name,
                         struct dimension dimension)
 {
+    for (uint32_t i = 0; i < cases->count; i++)
+        result_check_given(L, cases->items[i], name,
+                           "; take those that do, with where{ schedule = ... }");
     size_t bytes = sizeof(struct series) + cases->count * sizeof(cases->items[0]);
     struct series *series = lua_newuserdatauv(L, bytes + strlen(name) + 1, 0);
     series->count = cases->count;

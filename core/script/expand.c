@@ -429,8 +429,6 @@ static const struct schedule **source_schedules(lua_State *L, const struct defin
     const struct schedule **schedules = script_alloc(L, *count * sizeof(*schedules));
     if (!source->count && !definition->queues_given)
         return schedules;
-    if (definition->experiment.search && source->count > 1)
-        script_fail(L, "assay.search: one schedule is wanted, not a list");
     for (size_t i = 0; i < *count; i++) {
         struct schedule *schedule = script_alloc(L, sizeof(*schedule));
         *schedule = schedule_default(SCHEDULE_SERIAL);

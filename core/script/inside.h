@@ -271,6 +271,10 @@ struct lazy *result_record(lua_State *L, const struct plan_case *item, const cha
  * or the cached record: use at once. */
 void result_metric(lua_State *L, const struct plan_case *item, const char *name,
                    struct dimension dimension, struct metric *metric);
+/* Raises for a metric that no case under the schedule of this one has; `what_to_do` ends the
+ * message. */
+void result_check_given(lua_State *L, const struct plan_case *item, const char *name,
+                        const char *what_to_do);
 /* The samples behind a metric of a case; does not raise. None: *turns is left empty. */
 bool result_turns(struct script *script, const struct plan_case *item, const char *name,
                   struct turns *turns, struct assay_error *error);

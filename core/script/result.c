@@ -167,15 +167,8 @@ struct lazy *result_record(lua_State *L, const struct plan_case *item, const cha
 /* Of a case that is done and has no such metric. */
 static const char *why_absent(const char *name)
 {
-    const char *dot = strrchr(name, '.');
-    if (dot && strcmp(dot + 1, "sensitivity") == 0)
-        return "only a pipelined schedule with sensitivity = true has it";
-    if (strcmp(name, "value") == 0)
-        return "only a search has it";
     if (catalog_schedule_metric(name))
-        return strchr(name, '.') ? "the schedule of the case does not give it; the latency of a "
-                                   "serial one is its time"
-                                 : "the schedule of the case does not give it";
+        return "the record of the case does not have it";
     return "the case does not have it with these parameters";
 }
 
@@ -315,10 +308,29 @@ static struct dimension value_dimension(lua_State *L, const struct plan_case *it
     return (struct dimension){0};
 }
 
+void result_check_given(lua_State *L, const struct plan_case *item, const char *name,
+                        const char *what_to_do)
+{
+    const struct plan *plan = script_of(L)->plan;
+    if (!is_planned(plan, item))
+        return;
+    if (strcmp(name, "value") == 0 && !plan->experiments[item->experiment].search &&
+        catalog_schedule_metric(name))
+        script_fail(L, "only a case of assay.search has a value");
+    if (catalog_schedule_gives(plan_case_schedule(item), name))
+        return;
+    struct text text = {0};
+    catalog_add_not_given(item->workload, plan_case_schedule(item), name, &text);
+    text_add(&text, what_to_do);
+    script_push_text(L, &text);
+    script_fail(L, "%s", lua_tostring(L, -1));
+}
+
 static void push_metric(lua_State *L, const struct plan_case *item, const char *name,
                         struct dimension dimension)
 {
     struct metric metric;
+    result_check_given(L, item, name, "; ask r.schedule.name before");
     if (strcmp(name, "value") == 0 && dimension_is_number(dimension))
         dimension = value_dimension(L, item);
     result_metric(L, item, name, dimension, &metric);

@@ -9,10 +9,8 @@
 const char *const search_fields[] = {"from", "to", "metric", "at_most", "at_least", "precision"};
 const size_t search_field_count = sizeof(search_fields) / sizeof(search_fields[0]);
 
-static const struct assay_option *axis_find(lua_State *L, struct definition *definition,
-                                            const struct catalog_workload *workload)
+static struct schedule schedule_of(lua_State *L, const struct definition *definition)
 {
-    const char *name = definition->search_vary;
     struct schedule schedule = schedule_default(SCHEDULE_SERIAL);
     struct assay_error error = {0};
     if (definition->schedule.count) {
@@ -22,16 +20,25 @@ static const struct assay_option *axis_find(lua_State *L, struct definition *def
             script_raise(L, &error);
         lua_pop(L, 2);
     }
+    return schedule;
+}
+
+static const struct assay_option *axis_find(lua_State *L, struct definition *definition,
+                                            const struct catalog_workload *workload,
+                                            const struct schedule *schedule)
+{
+    const char *name = definition->search_vary;
+    struct assay_error error = {0};
     int index = option_find(workload->options, name);
     if (index >= 0)
         return workload->options[index];
-    const struct assay_option *const *fields = schedule_options(schedule.kind);
+    const struct assay_option *const *fields = schedule_options(schedule->kind);
     int field = option_find(fields, name);
     definition->search_schedule = field >= 0;
     if (field >= 0)
         return fields[field];
     option_unknown(workload->options, workload->name, name, &error);
-    error_prefix(&error, "vary: the schedule '%s' has no field '%s'", schedule_name(schedule.kind),
+    error_prefix(&error, "vary: the schedule '%s' has no field '%s'", schedule_name(schedule->kind),
                  name);
     script_raise(L, &error);
 }
@@ -52,40 +59,66 @@ static double end_read(lua_State *L, const struct assay_option *axis, const char
     return value.kind == ASSAY_OPTION_INTEGER ? (double)value.as.integer : value.as.real;
 }
 
+#define NAMES_MAX 512
+
 struct lookup {
+    lua_State *L;
     const char *name;
     struct dimension *dimension;
     bool found;
+    const char *names[NAMES_MAX];
+    size_t count;
 };
 
 static void look(void *user, const struct metric_description *metric)
 {
     struct lookup *lookup = user;
+    if (lookup->count < NAMES_MAX)
+        lookup->names[lookup->count++] = script_copy(lookup->L, metric->name);
     if (strcmp(metric->name, lookup->name) != 0)
         return;
     *lookup->dimension = metric->dimension;
     lookup->found = true;
 }
 
+static void metric_unknown(lua_State *L, const struct catalog_workload *workload,
+                           const struct schedule *schedule, const struct lookup *lookup)
+{
+    struct text text = {0};
+    const char *nearest = text_nearest(lookup->name, lookup->names, lookup->count);
+    text_addf(&text, "'%s' has no metric '%s'", workload->name, lookup->name);
+    if (nearest && strcmp(nearest, lookup->name) != 0)
+        text_addf(&text, "; did you mean '%s'? Under", nearest);
+    else
+        text_add(&text, "; under");
+    text_addf(&text, " %s it has ", schedule_name(schedule->kind));
+    catalog_add_given(workload, schedule, &text);
+    script_push_text(L, &text);
+    script_fail(L, "metric: %s", lua_tostring(L, -1));
+}
+
+/* Of the workload, and given by the schedule. */
 static const char *metric_read(lua_State *L, const struct catalog_workload *workload,
-                               struct dimension *dimension)
+                               const struct schedule *schedule, struct dimension *dimension)
 {
     if (lua_getfield(L, 1, "metric") != LUA_TSTRING)
         script_fail(L, "assay.search: metric is missing: what is bounded, such as metric = "
                        "\"latency.p95\"");
     const char *name = script_copy(L, lua_tostring(L, -1));
-    const struct metric_description *scheduled = catalog_schedule_metric(name);
-    struct lookup lookup = {.name = name, .dimension = dimension};
-    catalog_each_metric(workload, look, &lookup);
-    if (scheduled)
-        look(&lookup, scheduled);
-    if (!lookup.found)
-        script_fail(L,
-                    "metric: '%s' has no metric '%s'; `assay describe %s` names them, and "
-                    "schedules add period, throughput, goodput, latency.p95 and others",
-                    workload->name, name, workload->name);
+    struct lookup *lookup = script_alloc(L, sizeof(*lookup));
+    *lookup = (struct lookup){.L = L, .name = name, .dimension = dimension};
     lua_pop(L, 1);
-    return name;
+    catalog_each_metric(workload, look, lookup);
+    for (size_t i = 0; i < catalog_schedule_metric_count; i++)
+        look(lookup, &catalog_schedule_metrics[i]);
+    if (!lookup->found || strcmp(name, "value") == 0)
+        metric_unknown(L, workload, schedule, lookup);
+    if (catalog_schedule_gives(schedule, name))
+        return name;
+    struct text text = {0};
+    catalog_add_not_given(workload, schedule, name, &text);
+    script_push_text(L, &text);
+    script_fail(L, "metric: %s", lua_tostring(L, -1));
 }
 
 static void bound_read(lua_State *L, struct search *search, struct dimension dimension)
@@ -128,7 +161,10 @@ void search_resolve(lua_State *L, struct definition *definition,
         script_fail(L, "assay.search: one workload is wanted, not a list");
     if (definition->experiment.pair)
         script_fail(L, "assay.search: its values are tried one after the other, so it has no pair");
-    const struct assay_option *axis = axis_find(L, definition, workload);
+    if (definition->schedule.count > 1)
+        script_fail(L, "assay.search: one schedule is wanted, not a list");
+    const struct schedule schedule = schedule_of(L, definition);
+    const struct assay_option *axis = axis_find(L, definition, workload, &schedule);
     if (axis->kind != ASSAY_OPTION_INTEGER && axis->kind != ASSAY_OPTION_REAL)
         script_fail(L, "vary: '%s' is no number, so there is no highest one", axis->name);
     for (size_t i = 0; i < definition->source_count; i++)
@@ -140,7 +176,7 @@ void search_resolve(lua_State *L, struct definition *definition,
     search->to = end_read(L, axis, "to");
     if (!(search->from > 0) || !(search->to > search->from))
         script_fail(L, "assay.search: from has to be over 0, and to over from");
-    search->metric = metric_read(L, workload, &dimension);
+    search->metric = metric_read(L, workload, &schedule, &dimension);
     bound_read(L, search, dimension);
     search->precision = precision_read(L);
     definition->experiment.search = search;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The cases of an experiment in a summary, or of a pair group in a check: all:one{...},
  * all:where{...}, all:each(), columns. */
-#include "script/inside.h"
+#include "script/match.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #define CASES "assay.cases"
 #define COLUMN "assay.cases.stage"
 #define SERIES "assay.series"
-#define MAX_MATCHES 64
 #define SHOWN_CASES 4
 
 struct cases {
@@ -20,21 +19,6 @@ struct cases {
 
 struct column { /* all.copy, waiting for .rate; its cases stand in the user value */
     const char *stage;
-};
-
-enum match_kind {
-    MATCH_OPTION, /* of the workload, or a field of the schedule */
-    MATCH_WORKLOAD,
-    MATCH_DEVICE,
-    MATCH_REPLICA,
-    MATCH_SCHEDULE
-};
-struct match { /* one name of { bytes = "4 KiB" }; option values are parsed for each workload */
-    const char *name;
-    enum match_kind kind;
-    const struct catalog_workload *workload; /* for which `option` and `value` hold */
-    int option;                              /* -1: this workload has no such parameter */
-    struct option_value value;
 };
 
 #define METHODS 4
@@ -77,215 +61,13 @@ void cases_push_group(lua_State *L, const struct judge_group *group)
         cases->items[cases->count++] = group->items[i];
 }
 
-/* The workloads of the experiment in their order; *at starts at 0; NULL at the end. They count, not
- * those of a collection, which may be empty. */
-static const struct catalog_workload *workload_next(lua_State *L, size_t *at)
-{
-    const struct script *script = script_of(L);
-    const struct plan_experiment *of = &script->plan->experiments[script->judging.experiment];
-    const struct plan_case *cases = &script->plan->cases[of->first_case];
-    for (; *at < of->case_count; ++*at)
-        if (*at == 0 || cases[*at].workload != cases[*at - 1].workload)
-            return cases[(*at)++].workload;
-    return NULL;
-}
-
-/* The value of a parameter of a case, its default when it is not set. */
-static struct option_value case_value(lua_State *L, const struct plan_case *item, int option)
-{
-    struct option_value value;
-    struct assay_error error = {0};
-    for (uint32_t i = 0; i < item->setting_count; i++)
-        if (item->settings[i].option == (uint32_t)option)
-            return item->settings[i].value;
-    if (!option_default(item->workload->options[option], script_scratch(L), &value, &error))
-        script_raise(L, &error);
-    return value;
-}
-
-static enum match_kind match_kind_of(const char *name)
-{
-    static const struct {
-        const char *name;
-        enum match_kind kind;
-    } kinds[] = {{"workload", MATCH_WORKLOAD},
-                 {"device", MATCH_DEVICE},
-                 {"replica", MATCH_REPLICA},
-                 {"schedule", MATCH_SCHEDULE}};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strcmp(kinds[i].name, name) == 0)
-            return kinds[i].kind;
-    return MATCH_OPTION;
-}
-
-/* The names of the table at index 2, sorted. */
-static size_t matches_read(lua_State *L, const char *method, struct match *matches)
-{
-    size_t count = 0;
-    if (lua_type(L, 2) != LUA_TTABLE)
-        script_fail(L, "%s: a table of parameters is wanted: all:%s{ bytes = \"4 KiB\" }", method,
-                    method);
-    for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING)
-            script_fail(L, "%s: [%s] is no name of a parameter", method,
-                        luaL_tolstring(L, -2, NULL));
-        if (count == MAX_MATCHES)
-            script_fail(L, "%s: more than %d names", method, MAX_MATCHES);
-        const char *name = lua_tostring(L, -2);
-        size_t at = count++;
-        for (; at > 0 && strcmp(matches[at - 1].name, name) > 0; at--)
-            matches[at] = matches[at - 1];
-        matches[at] = (struct match){.name = name, .kind = match_kind_of(name)};
-    }
-    return count;
-}
-
-/* Parses the wanted value for the workload of a case, once for each workload in a row. */
-static void match_prepare(lua_State *L, struct match *match,
-                          const struct catalog_workload *workload)
-{
-    struct assay_error error = {0};
-    if (match->workload == workload)
-        return;
-    match->workload = workload;
-    match->option = option_find(workload->options, match->name);
-    if (match->option < 0)
-        return;
-    lua_getfield(L, 2, match->name);
-    if (!value_for_option(L, lua_gettop(L), workload->options[match->option], script_scratch(L),
-                          &match->value, &error))
-        script_raise(L, &error);
-    lua_pop(L, 1);
-}
-
-/* The value on top: "pipelined" is any of that name; what assay.pipelined{...} gave is that one. */
-static bool matches_schedule(lua_State *L, const struct plan_case *item)
-{
-    const struct schedule *own = plan_case_schedule(item);
-    struct schedule wanted;
-    struct assay_error error = {0};
-    if (!schedule_read(L, lua_gettop(L), &wanted, &error))
-        script_raise(L, &error);
-    return lua_type(L, -1) == LUA_TSTRING ? wanted.kind == own->kind : schedule_equal(&wanted, own);
-}
-
-/* A name that is no parameter of the case's workload: a field of its schedule. */
-static bool matches_field(lua_State *L, const struct match *match, const struct plan_case *item)
-{
-    const struct schedule *own = plan_case_schedule(item);
-    const struct assay_option *const *options = schedule_options(own->kind);
-    struct assay_error error = {0};
-    struct option_value value, wanted;
-    int index = option_find(options, match->name);
-    if (index < 0)
-        return false;
-    lua_getfield(L, 2, match->name);
-    if (!value_for_option(L, lua_gettop(L), options[index], script_scratch(L), &wanted, &error))
-        script_raise(L, &error);
-    lua_pop(L, 1);
-    option_load(options[index], own, &value);
-    return option_value_equal(&value, &wanted);
-}
-
-static bool matches_special(lua_State *L, const struct match *match, const struct plan_case *item)
-{
-    bool good = false;
-    int type = lua_getfield(L, 2, match->name);
-    switch (match->kind) {
-    case MATCH_REPLICA:
-        good = lua_isinteger(L, -1) && lua_tointeger(L, -1) == (lua_Integer)item->replica;
-        break;
-    case MATCH_WORKLOAD:
-        good = type == LUA_TSTRING && strcmp(lua_tostring(L, -1), item->workload->name) == 0;
-        break;
-    case MATCH_DEVICE:
-        good = type == LUA_TSTRING && item->device &&
-               strcmp(lua_tostring(L, -1), item->device) == 0;
-        break;
-    case MATCH_SCHEDULE:
-        good = matches_schedule(L, item);
-        break;
-    case MATCH_OPTION:
-        break;
-    }
-    lua_pop(L, 1);
-    return good;
-}
-
-static bool match_all(lua_State *L, struct match *matches, size_t count,
-                      const struct plan_case *item)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (matches[i].kind != MATCH_OPTION) {
-            if (!matches_special(L, &matches[i], item))
-                return false;
-            continue;
-        }
-        match_prepare(L, &matches[i], item->workload);
-        if (matches[i].option < 0) {
-            if (!matches_field(L, &matches[i], item))
-                return false;
-            continue;
-        }
-        struct option_value value = case_value(L, item, matches[i].option);
-        if (!option_value_equal(&value, &matches[i].value))
-            return false;
-    }
-    return true;
-}
-
-/* Whether a schedule of the experiment has such a field. */
-static bool schedule_is_field(lua_State *L, const char *name)
-{
-    const struct script *script = script_of(L);
-    const struct plan_experiment *of = &script->plan->experiments[script->judging.experiment];
-    const struct schedule *last = NULL;
-    for (size_t i = 0; i < of->case_count; i++) {
-        const struct schedule *schedule = script->plan->cases[of->first_case + i].schedule;
-        if (schedule && schedule != last &&
-            option_find(schedule_options(schedule->kind), name) >= 0)
-            return true;
-        last = schedule;
-    }
-    return false;
-}
-
-/* A name that no workload of the experiment has is a slip, whatever the cases hold. */
-static void name_check(lua_State *L, const char *name)
-{
-    const struct catalog_workload *workload, *first = NULL;
-    struct assay_error error = {0};
-    if (match_kind_of(name) != MATCH_OPTION || schedule_is_field(L, name))
-        return;
-    for (size_t at = 0; (workload = workload_next(L, &at));) {
-        if (option_find(workload->options, name) >= 0)
-            return;
-        first = first ? first : workload;
-    }
-    if (!first)
-        return;
-    option_unknown(first->options, first->name, name, &error);
-    script_raise(L, &error);
-}
-
-static void names_check(lua_State *L, struct match *matches, size_t count)
-{
-    const struct catalog_workload *workload;
-    for (size_t i = 0; i < count; i++) {
-        name_check(L, matches[i].name);
-        for (size_t at = 0; matches[i].kind == MATCH_OPTION && (workload = workload_next(L, &at));)
-            match_prepare(L, &matches[i], workload); /* a value that none takes is a slip too */
-    }
-}
-
 static struct cases *select_cases(lua_State *L, const struct cases *cases, const char *method,
                                   struct match matches[MAX_MATCHES], size_t *match_count)
 {
     size_t count = *match_count = matches_read(L, method, matches);
-    names_check(L, matches, count);
     struct cases *found = cases_new(L, cases->count);
     for (uint32_t i = 0; i < cases->count; i++)
-        if (match_all(L, matches, count, cases->items[i]))
+        if (matches_case(L, matches, count, cases->items[i]))
             found->items[found->count++] = cases->items[i];
     return found;
 }
@@ -306,7 +88,7 @@ static void push_unplanned(lua_State *L, struct match *matches, size_t count)
 {
     struct script *script = script_of(L);
     size_t at = 0;
-    const struct catalog_workload *workload = workload_next(L, &at);
+    const struct catalog_workload *workload = match_workload_next(L, &at);
     struct plan_case *item = arena_alloc(script->arena, sizeof(*item));
     struct plan_setting *settings = arena_alloc(script->arena, (count + 1) * sizeof(*settings));
     if (!item || !settings)
@@ -314,10 +96,7 @@ static void push_unplanned(lua_State *L, struct match *matches, size_t count)
     *item = (struct plan_case){
         .experiment = script->judging.experiment, .workload = workload, .settings = settings};
     for (size_t i = 0; i < count; i++) {
-        if (matches[i].kind != MATCH_OPTION)
-            continue;
-        match_prepare(L, &matches[i], workload);
-        if (matches[i].option < 0)
+        if (!match_option(L, &matches[i], workload))
             continue;
         struct plan_setting setting = {(uint32_t)matches[i].option, matches[i].value};
         if (setting.value.kind == ASSAY_OPTION_TEXT || setting.value.kind == ASSAY_OPTION_SOURCE)
@@ -386,35 +165,6 @@ static int cases_each(lua_State *L)
     return 1;
 }
 
-/* Adds the value of an axis as text that tells values apart. */
-static void add_key(lua_State *L, struct text *key, const struct plan_case *item, const char *name)
-{
-    int option = option_find(item->workload->options, name);
-    switch (match_kind_of(name)) {
-    case MATCH_WORKLOAD:
-        text_add(key, item->workload->name);
-        break;
-    case MATCH_DEVICE:
-        text_add(key, item->device ? item->device : "");
-        break;
-    case MATCH_REPLICA:
-        text_addf(key, "%u", (unsigned)item->replica);
-        break;
-    case MATCH_SCHEDULE:
-        schedule_add_label(plan_case_schedule(item), key);
-        break;
-    case MATCH_OPTION:
-        if (option >= 0) {
-            struct option_value value = case_value(L, item, option);
-            option_value_add(key, item->workload->options[option], &value);
-        } else {
-            schedule_add_field(plan_case_schedule(item), name, key);
-        }
-        break;
-    }
-    text_add_char(key, '\n');
-}
-
 static int list_next(lua_State *L)
 {
     lua_Integer at = lua_tointeger(L, lua_upvalueindex(2)) + 1;
@@ -433,14 +183,14 @@ static int cases_groups(lua_State *L)
     if (names < 2)
         script_fail(L, "groups: name the parameters that the cases of a group share");
     for (int i = 2; i <= names; i++)
-        name_check(L, luaL_checkstring(L, i));
+        match_check_name(L, luaL_checkstring(L, i));
     lua_newtable(L); /* key -> number of its group */
     uint32_t *group_of = script_alloc(L, (cases->count + 1) * sizeof(*group_of));
     uint32_t *sizes = script_alloc(L, (cases->count + 1) * sizeof(*sizes)), groups = 0;
     for (uint32_t i = 0; i < cases->count; i++) {
         struct text key = {0};
         for (int n = 2; n <= names; n++)
-            add_key(L, &key, cases->items[i], lua_tostring(L, n));
+            match_add_key(L, &key, cases->items[i], lua_tostring(L, n));
         script_push_text(L, &key);
         lua_pushvalue(L, -1);
         if (lua_rawget(L, names + 1) == LUA_TNIL) {
@@ -509,7 +259,7 @@ static int method_push(lua_State *L, const char *name)
 static void unknown_column(lua_State *L, const char *name)
 {
     size_t at = 0, count;
-    const char **names = member_names(L, workload_next(L, &at), METHODS, &count);
+    const char **names = member_names(L, match_workload_next(L, &at), METHODS, &count);
     for (size_t i = 0; i < METHODS; i++)
         names[count++] = methods[i];
     script_unknown(L, "a collection of cases", "member", name, names, count);
@@ -540,7 +290,7 @@ static int cases_index(lua_State *L)
     const char *name = luaL_tolstring(L, 2, NULL);
     if (method_push(L, name))
         return 1;
-    for (size_t at = 0; (workload = workload_next(L, &at));) {
+    for (size_t at = 0; (workload = match_workload_next(L, &at));) {
         switch (member_find(workload, name, &dimension)) {
         case MEMBER_METRIC:
             series_push(L, cases, name, dimension);

@@ -262,9 +262,6 @@ void expand(lua_State *L, struct definition *definition);
 /* result.c: what check and summary look at */
 void result_open(lua_State *L);
 void result_push(lua_State *L, const struct plan_case *item);
-void cases_open(lua_State *L);
-void cases_push_all(lua_State *L, uint32_t experiment);
-void cases_push_group(lua_State *L, const struct judge_group *group);
 /* The record of a case (borrowed) or NULL with the reason why there is none. */
 struct lazy *result_record(lua_State *L, const struct plan_case *item, const char **reason);
 /* The metric of a case by its full name; absent with the reason. Strings live in the scratch arena
@@ -282,7 +279,10 @@ const char *result_device_label(lua_State *L, const struct plan_case *item);
 /* Of all cases of its pair group; NULL where the device is the pair axis. */
 const char *result_group_label(lua_State *L, const struct plan_case *first);
 
-/* The metrics of one case that a name without a dot can mean. */
+/* bottleneck.c: pushes r.bottleneck.NAME */
+void bottleneck_push(lua_State *L, const struct plan_case *item, const char *name);
+
+/* member.c: the metrics of one case that a name without a dot can mean */
 enum member_kind { MEMBER_NONE, MEMBER_METRIC, MEMBER_PART };
 enum member_kind member_find(const struct catalog_workload *workload, const char *name,
                              struct dimension *dimension);
@@ -297,7 +297,7 @@ extern const size_t case_metric_count;
 const char **member_names(lua_State *L, const struct catalog_workload *workload, size_t more,
                           size_t *count);
 
-/* r.sensors.NAME.max: full names are "sensors.NAME.max". */
+/* reading.c: r.sensors.NAME.max; full names are "sensors.NAME.max". */
 #define SENSORS_PREFIX "sensors."
 /* Unknown names raise. */
 const struct catalog_metric *reading_find(lua_State *L, const char *where, const char *name);
@@ -307,6 +307,10 @@ const char *reading_full_name(lua_State *L, const char *reading, const char *mem
 void reading_metric(const json_t *sensors, const char *name, struct dimension dimension,
                     struct metric *metric);
 
+/* cases.c: collections of results, and their columns */
+void cases_open(lua_State *L);
+void cases_push_all(lua_State *L, uint32_t experiment);
+void cases_push_group(lua_State *L, const struct judge_group *group);
 /* A column of metrics: one a case. */
 struct series {
     unsigned generation;

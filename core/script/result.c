@@ -30,84 +30,11 @@ struct view {
     const char *stage; /* name, or that of the reading; the catalog's */
 };
 
-const char *const case_metrics[] = {
-    "time",       "submit_time", "device_time",  "host_cpu_time", "floor",
-    "period",     "serial_time", "ideal_period", "efficiency",    "extra_memory",
-    "throughput", "goodput",     "utilisation",  "drift",         "value",
-};
-const size_t case_metric_count = sizeof(case_metrics) / sizeof(case_metrics[0]);
-static const char latency_part[] = "latency";
-static const char *const stage_members[] = {
-    "time", "rate", "flop_rate", "item_rate", "device_time", "device_rate", "floor", "sensitivity"};
-static const char *const latency_members[] = {"p50",     "p95",      "p99",    "mean",
-                                              "waiting", "batching", "service"};
 static const char *const whole_members[] = {
     "p",        "status",       "reason",     "device",  "workload", "replica",
     "schedule", "verification", "bottleneck", "sensors", "what_if",  "choice",
 };
 #define WHOLE_MEMBERS (sizeof(whole_members) / sizeof(whole_members[0]))
-
-static const struct dimension time_dimension = {.seconds = 1};
-
-static const char *const *part_members(const char *part, size_t *count)
-{
-    bool latency = strcmp(part, latency_part) == 0;
-    *count = latency ? sizeof(latency_members) / sizeof(latency_members[0])
-                     : sizeof(stage_members) / sizeof(stage_members[0]);
-    return latency ? latency_members : stage_members;
-}
-
-bool part_member(const char *part, const char *name, struct dimension *dimension)
-{
-    static const struct dimension dimensions[] = {
-        {.seconds = 1},
-        {.bytes = 1, .seconds = -1},
-        {.flops = 1, .seconds = -1},
-        {.items = 1, .seconds = -1},
-        {.seconds = 1},
-        {.bytes = 1, .seconds = -1},
-        {.seconds = 1},
-        {0},
-    };
-    size_t count;
-    const char *const *members = part_members(part, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(name, members[i]) == 0) {
-            *dimension = members == stage_members ? dimensions[i] : time_dimension;
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *part_find(const struct catalog_workload *workload, const char *name)
-{
-    for (size_t i = 0; i < workload->stage_count; i++)
-        if (strcmp(name, workload->stages[i].name) == 0)
-            return workload->stages[i].name;
-    return strcmp(name, latency_part) == 0 ? latency_part : NULL;
-}
-
-enum member_kind member_find(const struct catalog_workload *workload, const char *name,
-                             struct dimension *dimension)
-{
-    if (part_find(workload, name))
-        return MEMBER_PART;
-    *dimension = time_dimension;
-    const struct metric_description *scheduled = catalog_schedule_metric(name);
-    if (scheduled)
-        *dimension = scheduled->dimension;
-    for (size_t i = 0; i < case_metric_count; i++)
-        if (strcmp(name, case_metrics[i]) == 0)
-            return MEMBER_METRIC;
-    for (size_t i = 0; i < workload->extra_count; i++) {
-        if (strcmp(name, workload->extras[i].name) == 0) {
-            *dimension = workload->extras[i].dimension;
-            return MEMBER_METRIC;
-        }
-    }
-    return MEMBER_NONE;
-}
 
 /* Whether the plan holds it: all:one{...} makes up a case where --set took the real one away. */
 static bool is_planned(const struct plan *plan, const struct plan_case *item)
@@ -345,22 +272,6 @@ static void push_view(lua_State *L, const struct result *result, enum view_kind 
     luaL_setmetatable(L, VIEW);
 }
 
-const char **member_names(lua_State *L, const struct catalog_workload *workload, size_t more,
-                          size_t *count)
-{
-    size_t room = workload->stage_count + 1 + case_metric_count + workload->extra_count + more;
-    const char **names = script_alloc(L, room * sizeof(*names));
-    *count = 0;
-    for (size_t i = 0; i < workload->stage_count; i++)
-        names[(*count)++] = workload->stages[i].name;
-    for (size_t i = 0; i < case_metric_count; i++)
-        names[(*count)++] = case_metrics[i];
-    names[(*count)++] = latency_part;
-    for (size_t i = 0; i < workload->extra_count; i++)
-        names[(*count)++] = workload->extras[i].name;
-    return names;
-}
-
 static void unknown_member(lua_State *L, const struct catalog_workload *workload, const char *name)
 {
     size_t count;
@@ -533,75 +444,6 @@ static void verification_index(lua_State *L, const struct plan_case *item, const
     metric_push(L, &metric, item, result_device_label(L, item));
 }
 
-/* The part of stage `largest` in the sum of all stages' times. */
-static void push_share(lua_State *L, const struct plan_case *item, const char *largest)
-{
-    const struct catalog_workload *workload = item->workload;
-    int top = lua_gettop(L), first = 0, sum = 0;
-    for (size_t i = 0; i < workload->stage_count; i++) {
-        struct metric time;
-        const char *full = lua_pushfstring(L, "%s.time", workload->stages[i].name);
-        result_metric(L, item, full, time_dimension, &time);
-        if (time.absent)
-            continue;
-        luaL_checkstack(L, 8, "too many stages");
-        metric_push(L, &time, item, result_device_label(L, item));
-        if (workload->stages[i].name == largest)
-            first = lua_gettop(L);
-        if (sum) {
-            metric_push_combined(L, METRIC_ADD, sum, lua_gettop(L));
-            sum = lua_gettop(L);
-        } else {
-            sum = lua_gettop(L);
-        }
-    }
-    metric_push_combined(L, METRIC_DIVIDE, first, sum);
-    lua_replace(L, top + 1);
-    lua_settop(L, top + 1);
-    metric_rename(L, "bottleneck.share");
-}
-
-/* The stage with the largest time, and its part of the sum of all stages' times. */
-static void bottleneck_index(lua_State *L, const struct plan_case *item, const char *name)
-{
-    static const char *const names[] = {"stage", "share"};
-    const struct catalog_workload *workload = item->workload;
-    const char *largest = NULL, *reason;
-    double most = 0;
-    for (size_t i = 0; i < workload->stage_count; i++) {
-        struct metric time;
-        const char *full = lua_pushfstring(L, "%s.time", workload->stages[i].name);
-        result_metric(L, item, full, time_dimension, &time);
-        lua_pop(L, 1);
-        if (!time.absent && (!largest || time.value > most)) {
-            most = time.value;
-            largest = workload->stages[i].name;
-        }
-    }
-    if (strcmp(name, "stage") == 0) {
-        lua_pushstring(L, largest);
-        return;
-    }
-    if (strcmp(name, "share") != 0)
-        script_unknown(L, "r.bottleneck", "member", name, names, 2);
-    if (largest) {
-        push_share(L, item, largest);
-        return;
-    }
-    result_record(L, item, &reason);
-    struct metric share = {.name = "bottleneck.share",
-                           .absent = reason ? reason : "no stage has a time"};
-    metric_push(L, &share, item, result_device_label(L, item));
-}
-
-void part_unknown(lua_State *L, const char *part, const char *name)
-{
-    size_t count;
-    const char *const *members = part_members(part, &count);
-    lua_pushfstring(L, members == stage_members ? "stage '%s'" : "'%s'", part);
-    script_unknown(L, lua_tostring(L, -1), "metric", name, members, count);
-}
-
 static void stage_index(lua_State *L, const struct view *view, const char *name)
 {
     struct dimension dimension;
@@ -627,7 +469,7 @@ static int view_index(lua_State *L)
         verification_index(L, view->result.item, name);
         break;
     case VIEW_BOTTLENECK:
-        bottleneck_index(L, view->result.item, name);
+        bottleneck_push(L, view->result.item, name);
         break;
     case VIEW_STAGE:
         stage_index(L, view, name);

@@ -52,6 +52,8 @@ size_t load_window_count(const struct load *load);
 const struct load_window *load_window_at(const struct load *load, size_t index);
 /* Why there is no finite latency, or NULL: more arrives than is served. */
 const char *load_overload(struct load *load);
+/* Whether the reason of an absent figure is such a one. */
+bool load_is_overload(const char *reason);
 /* latency.mean, .waiting, .batching, .service, .p50, .p95, .p99, throughput, goodput, utilisation.
  * Intervals are those of batch means: over windows, with their effective number. */
 bool load_metrics(struct load *load, double confidence, struct metric_set *set,

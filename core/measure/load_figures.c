@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Overload: of what arrived, more than this share was left behind, beside what a queue swings. */
 #define GROWTH_SHARE 0.05
@@ -41,6 +42,13 @@ static void add_rate(double rate, struct text *out)
     number_add_fixed(out, rate, rate < 100 ? 2 : 0);
 }
 
+static const char overloaded[] = "overload: ";
+
+bool load_is_overload(const char *reason)
+{
+    return strncmp(reason, overloaded, sizeof(overloaded) - 1) == 0;
+}
+
 const char *load_overload(struct load *load)
 {
     struct load_window sum;
@@ -53,7 +61,7 @@ const char *load_overload(struct load *load)
     bool away = (double)sum.turned_away > AWAY_SHARE * arrived;
     if (left <= least && !away)
         return NULL;
-    text_add(&load->overload, "overload: ");
+    text_add(&load->overload, overloaded);
     add_rate(arrived / seconds_of(&sum), &load->overload);
     text_add(&load->overload, " requests arrive a second, ");
     add_rate((double)sum.ended / seconds_of(&sum), &load->overload);

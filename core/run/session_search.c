@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/options.h"
+#include "measure/load.h"
 #include "result/record.h"
 
 #include <string.h>
@@ -57,16 +58,42 @@ static bool figure_of(const struct session_search *self, const struct measure_re
     return true;
 }
 
-/* The whole interval is on the right side. */
-static bool keeps(const struct search *search, const struct metric *figure)
+/* Where the whole interval lies. Overload and what memory does not hold miss the bound. */
+static enum search_verdict verdict_of(const struct search *search, const struct metric *figure,
+                                      bool too_much)
 {
     if (figure->absent)
-        return false;
-    return search->at_most ? figure->high <= search->bound : figure->low >= search->bound;
+        return too_much ? SEARCH_MISSES : SEARCH_OPEN;
+    bool keeps = search->at_most ? figure->high <= search->bound : figure->low >= search->bound;
+    bool misses = search->at_most ? figure->low > search->bound : figure->high < search->bound;
+    return keeps ? SEARCH_KEEPS : misses ? SEARCH_MISSES : SEARCH_OPEN;
+}
+
+static void add_value_text(const struct session_search *self, double value, struct text *out)
+{
+    bool scheduled;
+    size_t row;
+    struct unit unit = unit_of_label(option_of(self, &scheduled, &row)->unit);
+    quantity_add(out, value * unit.scale, unit.dimension);
+}
+
+/* "5.2 ms [5.1, 5.3] at 40 item/s", for where no value keeps the bound. */
+static void add_seen(struct session_search *self, double value, const struct metric *figure)
+{
+    struct text *out = &self->seen;
+    text_add(out, out->length ? "; " : "");
+    if (figure->absent)
+        text_add(out, figure->absent);
+    else if (figure->low == figure->high)
+        quantity_add(out, figure->value, figure->dimension);
+    else
+        quantity_add_interval(out, figure->value, figure->low, figure->high, figure->dimension);
+    text_add(out, " at ");
+    add_value_text(self, value, out);
 }
 
 static void add_probe(struct session_search *self, double value, const struct metric *figure,
-                      bool holds)
+                      enum search_verdict verdict)
 {
     struct text *out = &self->record;
     text_add(out, out->data[out->length - 1] == '[' ? "{\"value\":" : ",{\"value\":");
@@ -82,12 +109,23 @@ static void add_probe(struct session_search *self, double value, const struct me
         text_add(out, ",\"high\":");
         number_add(out, figure->high);
     }
-    text_addf(out, ",\"holds\":%s}", holds ? "true" : "false");
+    text_addf(out, ",\"verdict\":\"%s\"}", search_verdict_name(verdict));
+}
+
+/* A metric that has no figure at the first value, and not because it is too much there, has none at
+ * any other. */
+static bool never_there(const struct session_search *self, const struct metric *figure,
+                        struct assay_error *error)
+{
+    assay_fail(error, ASSAY_INVALID, "metric: %s has no figure in this case: %s",
+               self->search.metric, figure->absent);
+    return false;
 }
 
 /* Measures at one value. A failure that says only that it is too much becomes an absent figure. */
 static bool probe(struct session_search *self, double value, bool first,
-                  struct measure_result *result, bool *holds, struct assay_error *error)
+                  struct measure_result *result, enum search_verdict *verdict,
+                  struct assay_error *error)
 {
     struct measure_group group = {
         .members = self->request, .count = 1, .budget = self->budget, .watch = self->watch};
@@ -105,13 +143,59 @@ static bool probe(struct session_search *self, double value, bool first,
         figure.absent = failure.text;
     else if (!figure_of(self, result, &metrics, &figure, error))
         return false;
-    *holds = keeps(&self->search, &figure);
-    add_probe(self, value, &figure, *holds);
+    too_much = too_much || (figure.absent && load_is_overload(figure.absent));
+    bool good = !first || !figure.absent || too_much || never_there(self, &figure, error);
+    *verdict = verdict_of(&self->search, &figure, too_much);
+    add_probe(self, value, &figure, *verdict);
+    add_seen(self, value, &figure);
     json_decref(metrics);
-    return true;
+    return good;
 }
 
-static bool add_value(struct session_search *self, const struct search_state *state,
+/* Behind those of the measurement. */
+static void add_note(struct measure_result *result, struct text *note)
+{
+    struct text *notes = &result->notes;
+    if (notes->length > 0)
+        notes->data[--notes->length] = '\0'; /* the bracket */
+    text_add(notes, notes->length > 0 ? "," : "[");
+    record_add_string(notes, text_string(note));
+    text_add_char(notes, ']');
+    text_free(note);
+}
+
+static void add_notes(const struct session_search *self, const struct search_answer *answer,
+                      struct measure_result *result)
+{
+    const struct search *search = &self->search;
+    struct text note = {0};
+    if (answer->kept_at_to) {
+        text_addf(&note,
+                  "search: %s keeps its bound at the highest value of %s, too, so the limit "
+                  "lies above: raise to",
+                  search->metric, search->vary);
+        add_note(result, &note);
+    }
+    if (answer->open) {
+        text_addf(&note, "search: between ");
+        add_value_text(self, answer->value, &note);
+        text_add(&note, " and ");
+        add_value_text(self, answer->beyond, &note);
+        text_addf(&note,
+                  " the interval of %s reaches over its bound: more samples, by a larger "
+                  "budget, tell where the limit is",
+                  search->metric);
+        add_note(result, &note);
+    }
+    if (answer->several) {
+        text_addf(&note, "search: %s does not keep its bound at ", search->metric);
+        add_value_text(self, answer->missing, &note);
+        text_addf(&note, ", under the value found: there is more than one limit");
+        add_note(result, &note);
+    }
+}
+
+static bool add_value(struct session_search *self, const struct search_answer *answer,
                       struct measure_result *result, struct assay_error *error)
 {
     bool scheduled;
@@ -119,18 +203,23 @@ static bool add_value(struct session_search *self, const struct search_state *st
     struct text why = {0};
     const struct assay_option *option = option_of(self, &scheduled, &row);
     struct unit unit = unit_of_label(option->unit);
-    struct metric metric = {.name = "value", .dimension = unit.dimension};
-    if (state->any_holds) {
-        metric.value = metric.low = metric.high = state->holds * unit.scale;
-        if (state->any_fails)
-            metric.high = state->fails * unit.scale;
-        metric.n = 1;
-    } else {
-        text_addf(&why, "%s does not keep its bound at the lowest value of %s", self->search.metric,
-                  self->search.vary);
+    struct metric metric = {.name = "value", .dimension = unit.dimension, .n = 1};
+    metric.value = metric.low = answer->value * unit.scale;
+    metric.high = answer->beyond * unit.scale;
+    if (!answer->found) {
+        text_addf(&why, "%s keeps its bound at no value of %s that was tried: %s",
+                  self->search.metric, self->search.vary, text_string(&self->seen));
+        metric = (struct metric){.name = "value", .dimension = unit.dimension};
         metric.absent = text_string(&why);
     }
     bool good = metric_set_add(result->metrics, &metric, error);
+    if (answer->found) {
+        add_notes(self, answer, result);
+    } else {
+        struct text note = {0};
+        text_addf(&note, "search: %s", text_string(&why));
+        add_note(result, &note);
+    }
     text_free(&why);
     return good;
 }
@@ -148,26 +237,30 @@ static void begin_record(struct session_search *self)
     text_add(&self->record, ",\"probes\":[");
 }
 
+/* The result that is kept is that of the highest value that keeps the bound; without, of the first.
+ */
 static bool probe_all(struct session_search *self, struct search_state *state,
                       struct measure_result *result, double *kept, struct assay_error *error)
 {
+    enum search_verdict verdict;
     double value;
-    bool holds, any = false;
     while (search_next(&self->search, state, &value)) {
         struct measure_result now = {0};
-        if (!probe(self, value, !any, &now, &holds, error)) {
+        struct search_answer before;
+        search_answer(state, &before);
+        if (!probe(self, value, state->count == 0, &now, &verdict, error)) {
             measure_result_free(&now);
             return false;
         }
-        search_tell(state, value, holds);
-        if (holds || !any) {
+        bool better = verdict == SEARCH_KEEPS && (!before.found || value > before.value);
+        if (better || state->count == 0) {
             measure_result_free(result);
             *result = now;
             *kept = value;
         } else {
             measure_result_free(&now);
         }
-        any = true;
+        search_tell(state, value, verdict);
     }
     return true;
 }
@@ -176,13 +269,16 @@ bool session_search_run(struct session_search *self, struct measure_result *resu
                         struct assay_error *error)
 {
     struct search_state state = {0};
+    struct search_answer answer;
     double kept = 0;
     begin_record(self);
     bool good = probe_all(self, &state, result, &kept, error);
     text_add(&self->record, "]}"); /* that of a failed case is written too */
-    if (!good)
-        return false;
-    if (self->record.failed)
+    search_answer(&state, &answer);
+    good = good && set_value(self, kept, error) && add_value(self, &answer, result, error);
+    bool whole = !self->record.failed && !self->seen.failed;
+    text_free(&self->seen);
+    if (good && !whole)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a record");
-    return set_value(self, kept, error) && add_value(self, &state, result, error);
+    return good;
 }

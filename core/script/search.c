@@ -2,11 +2,13 @@
 /* assay.search{...}: an experiment whose case looks for a value. */
 #include "script/inside.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PRECISION 0.05
 
-const char *const search_fields[] = {"from", "to", "metric", "at_most", "at_least", "precision"};
+const char *const search_fields[] = {"from",    "to",       "step",     "metric",
+                                     "at_most", "at_least", "precision"};
 const size_t search_field_count = sizeof(search_fields) / sizeof(search_fields[0]);
 
 static struct schedule schedule_of(lua_State *L, const struct definition *definition)
@@ -43,14 +45,16 @@ static const struct assay_option *axis_find(lua_State *L, struct definition *def
     script_raise(L, &error);
 }
 
-/* A value on the axis, in its unit. */
-static double end_read(lua_State *L, const struct assay_option *axis, const char *name)
+/* A value on the axis, in its unit; the fallback where it is not given. */
+static double axis_read(lua_State *L, const struct assay_option *axis, const char *name,
+                        double fallback)
 {
     struct assay_error error = {0};
     struct option_value value;
-    if (lua_getfield(L, 1, name) == LUA_TNIL)
-        script_fail(L, "assay.search: %s is missing: the %s value of %s", name,
-                    strcmp(name, "from") == 0 ? "lowest" : "highest", axis->name);
+    if (lua_getfield(L, 1, name) == LUA_TNIL) {
+        lua_pop(L, 1);
+        return fallback;
+    }
     if (!value_for_option(L, lua_gettop(L), axis, script_scratch(L), &value, &error)) {
         error_prefix(&error, "%s", name);
         script_raise(L, &error);
@@ -152,6 +156,44 @@ static double precision_read(lua_State *L)
     return precision.value;
 }
 
+static double end_read(lua_State *L, const struct assay_option *axis, const char *name,
+                       const char *which)
+{
+    double value = axis_read(L, axis, name, -1);
+    if (lua_getfield(L, 1, name) == LUA_TNIL)
+        script_fail(L, "assay.search: %s is missing: the %s value of %s", name, which, axis->name);
+    lua_pop(L, 1);
+    if (!(value > 0))
+        script_fail(L, "%s: %s has to be over 0, as the values between are geometric means", name,
+                    axis->name);
+    return value;
+}
+
+static bool is_multiple(double value, double step)
+{
+    double count = value / step;
+    return fabs(count - round(count)) <= 1e-9 * count;
+}
+
+static void axis_ends_read(lua_State *L, const struct assay_option *axis, struct search *search)
+{
+    bool whole = axis->kind == ASSAY_OPTION_INTEGER;
+    search->from = end_read(L, axis, "from", "lowest");
+    search->to = end_read(L, axis, "to", "highest");
+    if (!(search->to > search->from))
+        script_fail(L,
+                    "assay.search: to has to be over from: with one value of %s there is "
+                    "nothing to look for",
+                    axis->name);
+    search->step = axis_read(L, axis, "step", whole ? 1 : 0);
+    if (lua_getfield(L, 1, "step") != LUA_TNIL && !(search->step > 0))
+        script_fail(L, "step: it has to be over 0");
+    lua_pop(L, 1);
+    if (search->step > 0 &&
+        (!is_multiple(search->from, search->step) || !is_multiple(search->to, search->step)))
+        script_fail(L, "step: from and to have to be multiples of it");
+}
+
 void search_resolve(lua_State *L, struct definition *definition,
                     const struct catalog_workload *workload)
 {
@@ -171,11 +213,7 @@ void search_resolve(lua_State *L, struct definition *definition,
         if (!definition->search_schedule && strcmp(definition->sources[i].name, axis->name) == 0)
             script_fail(L, "%s is in both fixed and vary; it can be in one of them", axis->name);
     search->vary = axis->name;
-    search->whole = axis->kind == ASSAY_OPTION_INTEGER;
-    search->from = end_read(L, axis, "from");
-    search->to = end_read(L, axis, "to");
-    if (!(search->from > 0) || !(search->to > search->from))
-        script_fail(L, "assay.search: from has to be over 0, and to over from");
+    axis_ends_read(L, axis, search);
     search->metric = metric_read(L, workload, &schedule, &dimension);
     bound_read(L, search, dimension);
     search->precision = precision_read(L);

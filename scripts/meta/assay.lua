@@ -107,6 +107,7 @@ function assay.experiment(definition) end
 ---@field vary string a parameter, or a field of the schedule, that is a number
 ---@field from assay.Amount the lowest value, over 0
 ---@field to assay.Amount the highest
+---@field step? assay.Amount values are multiples of it (1 for whole numbers, else any value)
 ---@field metric string by its full name: "latency.p95"
 ---@field at_most? assay.Amount the bound, which the whole interval has to keep; this one or at_least
 ---@field at_least? assay.Amount

@@ -364,7 +364,9 @@ static void add_shares(const struct member *member)
     const struct serial *serial = &member->slots[0].serial;
     struct text *out = &member->result->pipeline;
     text_clear(out);
-    text_addf(out, "{\"depth\":%u,\"steady\":%u,\"groups\":[", self->depth, self->steady);
+    text_addf(out, "{\"depth\":%u,\"steady\":%u,\"latencies\":\"", self->depth, self->steady);
+    histogram_add_text(self->histogram, out);
+    text_add(out, "\",\"groups\":[");
     for (unsigned g = 0; g < layout->groups; g++) {
         text_addf(out, "%s{\"name\":\"%s\",\"busy\":", g ? "," : "", layout->group[g].name);
         number_add(out, self->window_ns ? (double)self->group_ns[g] / (double)self->window_ns : 0);

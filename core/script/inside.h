@@ -311,6 +311,10 @@ void reading_metric(const json_t *sensors, const char *name, struct dimension di
 void cases_open(lua_State *L);
 void cases_push_all(lua_State *L, uint32_t experiment);
 void cases_push_group(lua_State *L, const struct judge_group *group);
+/* latencies.c: r.latency.histogram. Pushes a list of { low =, high =, count = }, ascending, in s,
+ * or nil where the record holds none. */
+void histogram_push(lua_State *L, const struct plan_case *item);
+
 /* A column of metrics: one a case. */
 struct series {
     unsigned generation;

@@ -14,8 +14,9 @@ const size_t case_metric_count = sizeof(case_metrics) / sizeof(case_metrics[0]);
 static const char latency_part[] = "latency";
 static const char *const stage_members[] = {
     "time", "rate", "flop_rate", "item_rate", "device_time", "device_rate", "floor", "sensitivity"};
-static const char *const latency_members[] = {"p50",     "p95",      "p99",    "mean",
-                                              "waiting", "batching", "service"};
+/* The last is no metric. */
+static const char *const latency_members[] = {"p50",     "p95",      "p99",     "mean",
+                                              "waiting", "batching", "service", "histogram"};
 
 static const struct dimension time_dimension = {.seconds = 1};
 
@@ -41,6 +42,8 @@ bool part_member(const char *part, const char *name, struct dimension *dimension
     };
     size_t count;
     const char *const *members = part_members(part, &count);
+    if (members == latency_members)
+        count--;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(name, members[i]) == 0) {
             *dimension = members == stage_members ? dimensions[i] : time_dimension;

@@ -447,6 +447,11 @@ static void verification_index(lua_State *L, const struct plan_case *item, const
 static void stage_index(lua_State *L, const struct view *view, const char *name)
 {
     struct dimension dimension;
+    if (strcmp(view->stage, "latency") == 0 && strcmp(name, "histogram") == 0) {
+        result_check_given(L, view->result.item, "latency.p50", "; ask r.schedule.name before");
+        histogram_push(L, view->result.item);
+        return;
+    }
     if (!part_member(view->stage, name, &dimension))
         part_unknown(L, view->stage, name);
     lua_pushfstring(L, "%s.%s", view->stage, name);

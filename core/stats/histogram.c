@@ -132,6 +132,18 @@ bool histogram_quantile_interval(const struct histogram *histogram, double q, do
     return covered;
 }
 
+bool histogram_next(const struct histogram *histogram, size_t *at, int64_t *lowest,
+                    int64_t *highest, uint64_t *count)
+{
+    while (*at < BUCKETS && histogram->counts[*at] == 0)
+        ++*at;
+    if (*at >= BUCKETS)
+        return false;
+    bucket_bounds(*at, lowest, highest);
+    *count = histogram->counts[(*at)++];
+    return true;
+}
+
 static void add_hash(struct text *text, const char *bytes, size_t count)
 {
     char hex[HASH_HEX_BYTES];

@@ -36,6 +36,10 @@ bool histogram_quantile(const struct histogram *histogram, double q, struct inte
 bool histogram_quantile_interval(const struct histogram *histogram, double q, double confidence,
                                  struct interval *out);
 
+/* Goes over the buckets that are not empty, from *at = 0 on: false at the end. */
+bool histogram_next(const struct histogram *histogram, size_t *at, int64_t *lowest,
+                    int64_t *highest, uint64_t *count);
+
 /* A compact text for records: "log7", then " STEP:COUNT" for each bucket that is not empty (its
  * distance from the one before, the first from -1), then " #" and 8 hexadecimal digits of a hash of
  * what is before it. Printable ASCII without quotes. */

@@ -442,6 +442,7 @@ function assay.model.pcie(generation, lanes) end
 ---@field waiting assay.Metric mean part of it: while the device is busy
 ---@field batching assay.Metric mean part of it: for others of the batch
 ---@field service assay.Metric mean part of it: the batch itself
+---@field histogram { low: number, high: number, count: integer }[]? all latencies, as counts in ascending buckets, in s
 
 ---@class assay.Device
 ---@field name string?

@@ -149,7 +149,8 @@ static void record_tells_who_shares(void **state)
     assert_true(measure(f, 2, settings));
     assert_string_equal(
         text_string(&f->result.pipeline),
-        "{\"depth\":2,\"steady\":64,\"groups\":[{\"name\":\"model 1\",\"busy\":1,\"stages\":[{"
+        "{\"depth\":2,\"steady\":64,\"latencies\":\"log7 2623:384 "
+        "#4738d3c5\",\"groups\":[{\"name\":\"model 1\",\"busy\":1,\"stages\":[{"
         "\"name\":\"upload\",\"busy\":0.8,\"cpu_ns\":null},{\"name\":\"download\",\"busy\":0.2,"
         "\"cpu_ns\":null}]},{\"name\":\"model 2\",\"busy\":0.4,\"stages\":[{\"name\":\"compute\","
         "\"busy\":0.4,\"cpu_ns\":null}]}]}");

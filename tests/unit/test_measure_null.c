@@ -1,67 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The serial schedule and its metrics on the simulated clock: every figure is known. */
-#include "../metrics_json.h"
-#include "../workload_fixture.h"
 #include "base/channel.h"
 #include "base/json.h"
-#include "measure/measure.h"
 #include "measure/samples.h"
 #include "measure/verification.h"
+#include "null_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-struct fixture {
-    struct workload_fixture null;
-    struct measure_result result;
-    json_t *metrics;
-    struct measure_budget budget;
-    struct assay_error error;
-};
-
-static int set_up(void **state)
+static bool measure(struct null_fixture *f, uint64_t seed, const char *const *settings)
 {
-    static struct fixture fixture;
-    fixture = (struct fixture){0};
-    assert_true(workload_open(&fixture.null, "null", &fixture.error));
-    *state = &fixture;
-    return 0;
+    f->request.seed = seed;
+    return measure_settings(f, settings);
 }
 
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    measure_result_free(&f->result);
-    json_decref(f->metrics);
-    workload_close(&f->null);
-    return 0;
-}
-
-static bool measure(struct fixture *f, uint64_t seed, const char *const *settings)
-{
-    measure_result_free(&f->result);
-    json_decref(f->metrics);
-    f->metrics = NULL;
-    f->error = (struct assay_error){0};
-    void *params = workload_params(&f->null, settings, &f->error);
-    if (!params)
-        return false;
-    struct measure_request request = {
-        .workload = f->null.workload, .params = params, .seed = seed, .budget = f->budget};
-    if (!measure_case(&request, &f->result, &f->error))
-        return false;
-    f->metrics = metrics_json(f->result.metrics);
-    assert_non_null(f->metrics);
-    return true;
-}
-
-static void assert_exact(const struct fixture *f, const char *name, double value)
+static void assert_exact(const struct null_fixture *f, const char *name, double value)
 {
     struct metric metric;
     metric_from_json(f->metrics, name, &metric);
@@ -72,7 +27,7 @@ static void assert_exact(const struct fixture *f, const char *name, double value
     assert_int_equal(metric.n, 6);
 }
 
-static void assert_absent(const struct fixture *f, const char *name, const char *reason)
+static void assert_absent(const struct null_fixture *f, const char *name, const char *reason)
 {
     struct metric metric;
     metric_from_json(f->metrics, name, &metric);
@@ -90,7 +45,7 @@ static json_t *parse(const struct text *text)
 
 static void serial_stages_add_up(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     const char *const settings[] = {"upload", "100 ms", "compute", "20 ms", "download",
                                     "10 ms",  "bytes",  "2 GB",    "flops", "3e9",
                                     "items",  "50",     NULL};
@@ -117,7 +72,7 @@ static void serial_stages_add_up(void **state)
 
 static void metrics_as_text_are_the_tree(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     assert_true(measure(f, 5, (const char *const[]){"noise", "0.3", "flops", "1e6", NULL}));
     struct text text = {0};
     metric_set_add_json(f->result.metrics, &text);
@@ -140,7 +95,7 @@ static void metrics_as_text_are_the_tree(void **state)
 
 static void record_parts(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     assert_true(measure(f, 1, (const char *const[]){"upload", "1 us", "bytes", "64 B", NULL}));
     assert_string_equal(text_string(&f->result.samples),
                         "{\"time\":[101000,101000,101000,101000,101000,101000],"
@@ -165,16 +120,16 @@ static void record_parts(void **state)
 /* A record is one line of limited length. */
 static void samples_fit_their_record(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     static const char *const settings[] = {"compute", "1000 s", "noise", "0.5", NULL};
-    f->budget = (struct measure_budget){
+    f->request.budget = (struct measure_budget){
         .target = 1e-9, .budget_ns = INT64_MAX / 2, .max_samples = 1000000};
     assert_true(measure(f, 1, settings));
     assert_true(f->result.samples.length < CHANNEL_LINE_BYTES - 4096);
     /* (16 MiB - 64 KiB - 256 KiB for a trace) / (6 columns of 20 bytes) */
     assert_non_null(
         strstr(text_string(&f->result.sampling), "\"n\":137079,\"stop\":\"max_samples\""));
-    f->budget.min_samples = 200000;
+    f->request.budget.min_samples = 200000;
     assert_false(measure(f, 1, settings));
     assert_int_equal(f->error.status, ASSAY_INVALID);
     assert_string_equal(f->error.text,
@@ -184,7 +139,7 @@ static void samples_fit_their_record(void **state)
 
 static void simulated_is_deterministic(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     const char *const settings[] = {"compute", "1 ms", "noise", "0.1", NULL};
     assert_true(measure(f, 7, settings));
     char *first = json_dumps(f->metrics, 0);
@@ -207,7 +162,7 @@ static void simulated_is_deterministic(void **state)
 
 static void rate_interval_is_that_of_the_time(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     const char *const settings[] = {"compute", "0",     "upload", "1 ms", "bytes",
                                     "1000 B",  "noise", "0.5",    NULL};
     assert_true(measure(f, 3, settings));
@@ -222,7 +177,7 @@ static void rate_interval_is_that_of_the_time(void **state)
 
 static void no_stage_is_refused(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     assert_false(measure(f, 1, (const char *const[]){"compute", "0", NULL}));
     assert_int_equal(f->error.status, ASSAY_INVALID);
     assert_string_equal(f->error.text,
@@ -231,7 +186,7 @@ static void no_stage_is_refused(void **state)
 }
 
 /* Metrics of six made-up batches of one stage with a payload of 8 B. */
-static void made_up(struct fixture *f, bool device, const int64_t times[6])
+static void made_up(struct null_fixture *f, bool device, const int64_t times[6])
 {
     static const struct assay_stage stage = {.name = "work"};
     struct clock_simulated clock;
@@ -255,7 +210,7 @@ static void made_up(struct fixture *f, bool device, const int64_t times[6])
 
 static void times_of_zero_are_absent(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     made_up(f, false, (const int64_t[]){0, 0, 0, 0, 0, 0});
     assert_absent(f, "time", "0 ns: too short for the clock");
     assert_absent(f, "work.time", "0 ns: too short for the clock");
@@ -270,7 +225,7 @@ static void times_of_zero_are_absent(void **state)
 
 static void device_times_have_their_own_rates(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     made_up(f, true, (const int64_t[]){16, 16, 16, 16, 16, 16});
     assert_exact(f, "work.time", 16e-9);
     assert_exact(f, "work.rate", 0.5e9);
@@ -282,7 +237,7 @@ static void device_times_have_their_own_rates(void **state)
 
 static void failures_keep_their_status(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     static const struct {
         const char *fault;
         enum assay_status status;
@@ -332,7 +287,7 @@ static void verification_locates_the_byte(void **state)
 
 static void extras_are_checked(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct assay_error error = {0};
     struct assay_metrics metrics = {.workload = f->null.workload, .set = metric_set_create()};
     assert_false(assay_metrics_add(&metrics, "nonsense", 1, &error));
@@ -378,7 +333,7 @@ static void growing_destroy(void **self)
     *self = NULL;
 }
 
-static json_t *measure_growing(struct fixture *f, int64_t by, struct measure_budget budget)
+static json_t *measure_growing(struct null_fixture *f, int64_t by, struct measure_budget budget)
 {
     static const struct assay_stage stage = {
         .size = sizeof(stage), .name = "work", .kind = ASSAY_STAGE_MODEL, .duration_ns = growing};
@@ -401,7 +356,7 @@ static json_t *measure_growing(struct fixture *f, int64_t by, struct measure_bud
  * 8 batches' growth. */
 static void drift_is_noted(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     json_t *sampling = measure_growing(f, 100, (struct measure_budget){.max_samples = 12});
     assert_string_equal(json_text(sampling, "warmup_stop", ""), "settled");
     assert_int_equal(json_whole(sampling, "warmup", -1), 6);
@@ -422,7 +377,7 @@ static void drift_is_noted(void **state)
 /* 10 % a batch never settles: 6 batches take 7,715 ns, 7 take 9,486. */
 static void unsettled_warmup_is_noted(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     json_t *sampling = measure_growing(
         f, 10, (struct measure_budget){.warmup_ns = 9000, .max_samples = 6});
     assert_string_equal(json_text(sampling, "warmup_stop", ""), "budget");

@@ -1,74 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* The pipelined schedule on the simulated clock, with the workload `null`: its metrics by hand, and
  * its period against the closed form and a simulation of its own. */
-#include "../metrics_json.h"
-#include "../workload_fixture.h"
 #include "base/json.h"
-#include "measure/measure.h"
+#include "null_fixture.h"
 #include "pipeline_reference.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #define NULL_STAGES 5
 #define LISTS 200
 
-struct fixture {
-    struct workload_fixture null;
-    struct measure_result result;
-    json_t *metrics;
-    bool sensitivity;
-    struct assay_error error;
-};
-
-static int set_up(void **state)
+static bool measure(struct null_fixture *f, unsigned depth, const char *const *settings)
 {
-    static struct fixture fixture;
-    fixture = (struct fixture){0};
-    assert_true(workload_open(&fixture.null, "null", &fixture.error));
-    *state = &fixture;
-    return 0;
+    bool sensitivity = f->request.schedule.sensitivity;
+    f->request.budget.budget_ns = 1;
+    f->request.schedule = schedule_default(SCHEDULE_PIPELINED);
+    f->request.schedule.depth = depth;
+    f->request.schedule.sensitivity = sensitivity;
+    return measure_settings(f, settings);
 }
 
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    measure_result_free(&f->result);
-    json_decref(f->metrics);
-    workload_close(&f->null);
-    return 0;
-}
-
-static bool measure(struct fixture *f, unsigned depth, const char *const *settings)
-{
-    measure_result_free(&f->result);
-    json_decref(f->metrics);
-    f->metrics = NULL;
-    f->error = (struct assay_error){0};
-    void *params = workload_params(&f->null, settings, &f->error);
-    if (!params)
-        return false;
-    struct measure_request request = {
-        .workload = f->null.workload, .params = params, .seed = 1, .budget = {.budget_ns = 1}};
-    request.schedule = schedule_default(SCHEDULE_PIPELINED);
-    request.schedule.depth = depth;
-    request.schedule.sensitivity = f->sensitivity;
-    if (!measure_case(&request, &f->result, &f->error))
-        return false;
-    f->metrics = metrics_json(f->result.metrics);
-    assert_non_null(f->metrics);
-    return true;
-}
-
-static double value_of(const struct fixture *f, const char *name)
+static double value_of(const struct null_fixture *f, const char *name)
 {
     struct metric metric;
     metric_from_json(f->metrics, name, &metric);
@@ -76,7 +32,7 @@ static double value_of(const struct fixture *f, const char *name)
     return metric.value;
 }
 
-static void assert_value(const struct fixture *f, const char *name, double value)
+static void assert_value(const struct null_fixture *f, const char *name, double value)
 {
     assert_true(fabs(value_of(f, name) - value) <= 1e-9 * value);
 }
@@ -84,7 +40,7 @@ static void assert_value(const struct fixture *f, const char *name, double value
 /* design: upload 100 + compute 20 + download 10 ms at depth 2, all three on queues of their own. */
 static void copy_bound(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     assert_true(measure(
         f, 2,
         (const char *const[]){"upload", "100 ms", "compute", "20 ms", "download", "10 ms", NULL}));
@@ -107,7 +63,7 @@ static void copy_bound(void **state)
  * and returns from 130 to 140. The next upload begins at 140: one batch every 50 ms. */
 static void shared_queue(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     const char *const settings[] = {"upload", "40 ms",  "compute", "20 ms", "download",
                                     "10 ms",  "groups", "aba",     NULL};
     assert_true(measure(f, 2, settings));
@@ -120,7 +76,7 @@ static void shared_queue(void **state)
 
 static void depth_1_is_serial(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     assert_true(measure(f, 1, (const char *const[]){"upload", "30 us", "compute", "20 us", NULL}));
     assert_value(f, "period", 50e-6);
     assert_value(f, "ideal_period", 50e-6);
@@ -130,7 +86,7 @@ static void depth_1_is_serial(void **state)
 /* 10 us each: three slots hold the three stages busy, four only wait. */
 static void latency_grows_with_depth(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     const char *const settings[] = {"upload", "10 us",    "compute", "20 us",
                                     "finish", "10000 ns", NULL};
     assert_true(measure(f, 4, settings));
@@ -143,7 +99,7 @@ static void latency_grows_with_depth(void **state)
 
 static void record_tells_who_shares(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     const char *const settings[] = {"upload", "40 ms",  "compute", "20 ms", "download",
                                     "10 ms",  "groups", "aba",     NULL};
     assert_true(measure(f, 2, settings));
@@ -164,10 +120,10 @@ static void record_tells_who_shares(void **state)
  * and of one slot all do. Held for longer than it has room for, a stage counts in part. */
 static void sensitivity_is_one_on_the_path(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     const char *const settings[] = {"upload",   "100 ms", "compute", "20 ms",
                                     "download", "10 ms",  NULL};
-    f->sensitivity = true;
+    f->request.schedule.sensitivity = true;
     assert_true(measure(f, 2, settings));
     assert_value(f, "upload.sensitivity", 1);
     assert_value(f, "compute.sensitivity", 0);
@@ -182,8 +138,8 @@ static void sensitivity_is_one_on_the_path(void **state)
 }
 
 /* A list as parameters of `null`; of the stages that it does not have none is there. */
-static bool measure_list(struct fixture *f, unsigned depth, const struct reference_stage *stages,
-                         size_t count)
+static bool measure_list(struct null_fixture *f, unsigned depth,
+                         const struct reference_stage *stages, size_t count)
 {
     static const char *const names[NULL_STAGES] = {"prepare", "upload", "compute", "download",
                                                    "finish"};
@@ -223,7 +179,7 @@ static size_t random_list(uint64_t seed, bool own, struct reference_stage *stage
 
 static void distinct_groups_follow_the_closed_form(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct reference_stage stages[REFERENCE_STAGES_MAX];
     for (uint64_t seed = 0; seed < LISTS; seed++) {
         size_t count = random_list(seed, true, stages);
@@ -239,7 +195,7 @@ static void distinct_groups_follow_the_closed_form(void **state)
 
 static void shared_groups_follow_the_simulation(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct reference_stage stages[REFERENCE_STAGES_MAX];
     for (uint64_t seed = 0; seed < LISTS; seed++) {
         size_t count = random_list(seed, false, stages);

@@ -1,67 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* Cases under open_loop, closed_loop and sustained, on the simulated clock: figures by hand. */
-#include "../metrics_json.h"
-#include "../workload_fixture.h"
 #include "base/json.h"
-#include "measure/measure.h"
+#include "null_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #define MS INT64_C(1000000)
 
-struct fixture {
-    struct workload_fixture null;
-    struct measure_result result;
-    json_t *metrics, *sampling;
-    struct assay_error error;
-};
-
-static int set_up(void **state)
+static bool measure(struct null_fixture *f, const struct schedule *schedule,
+                    const char *const *settings)
 {
-    static struct fixture fixture;
-    fixture = (struct fixture){0};
-    assert_true(workload_open(&fixture.null, "null", &fixture.error));
-    *state = &fixture;
-    return 0;
+    f->request.budget.budget_ns = 1000 * MS;
+    f->request.schedule = *schedule;
+    return measure_settings(f, settings);
 }
 
-static int tear_down(void **state)
+/* To be freed. */
+static json_t *sampling_of(struct null_fixture *f)
 {
-    struct fixture *f = *state;
-    measure_result_free(&f->result);
-    json_decref(f->metrics);
-    json_decref(f->sampling);
-    workload_close(&f->null);
-    return 0;
+    json_t *sampling = json_read(f->result.sampling.data, f->result.sampling.length, "sampling",
+                                 &f->error);
+    assert_non_null(sampling);
+    return sampling;
 }
 
-static bool measure(struct fixture *f, const struct schedule *schedule, const char *const *settings)
-{
-    void *params = workload_params(&f->null, settings, &f->error);
-    assert_non_null(params);
-    struct measure_request request = {.workload = f->null.workload,
-                                      .params = params,
-                                      .seed = 1,
-                                      .schedule = *schedule,
-                                      .budget = {.budget_ns = 1000 * MS}};
-    if (!measure_case(&request, &f->result, &f->error))
-        return false;
-    f->metrics = metrics_json(f->result.metrics);
-    f->sampling = json_read(f->result.sampling.data, f->result.sampling.length, "sampling",
-                            &f->error);
-    assert_non_null(f->metrics);
-    assert_non_null(f->sampling);
-    return true;
-}
-
-static void assert_value(const struct fixture *f, const char *name, double value)
+static void assert_value(const struct null_fixture *f, const char *name, double value)
 {
     struct metric metric;
     metric_from_json(f->metrics, name, &metric);
@@ -77,7 +42,7 @@ static const char *const settings[] = {"upload", "300 us", "compute", "600 us", 
  * still runs for 0.3 ms. */
 static void batches_are_of_their_own_size(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct schedule schedule = schedule_default(SCHEDULE_OPEN_LOOP);
     schedule.rate = 1000;
     schedule.arrivals = SCHEDULE_ARRIVALS_EVEN;
@@ -98,13 +63,15 @@ static void batches_are_of_their_own_size(void **state)
     metric_from_json(f->metrics, "throughput", &throughput);
     metric_from_json(f->metrics, "goodput", &goodput);
     assert_true(fabs(goodput.value / throughput.value - 0.75) < 1e-9);
-    assert_int_equal(json_whole(f->sampling, "n", 0), 40);
+    json_t *sampling = sampling_of(f);
+    assert_int_equal(json_whole(sampling, "n", 0), 40);
+    json_decref(sampling);
     assert_non_null(strstr(text_string(&f->result.load), "\"overload\":false"));
 }
 
 static void overload_is_said(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct schedule schedule = schedule_default(SCHEDULE_OPEN_LOOP);
     schedule.rate = 1200;
     assert_true(measure(f, &schedule, settings)); /* 1 ms each */
@@ -117,7 +84,7 @@ static void overload_is_said(void **state)
 
 static void too_short_a_run_is_refused(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct schedule schedule = schedule_default(SCHEDULE_OPEN_LOOP);
     schedule.rate = 10;
     assert_false(measure(f, &schedule, settings));
@@ -129,7 +96,7 @@ static void too_short_a_run_is_refused(void **state)
 
 static void clients_share_a_batch(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct schedule schedule = schedule_default(SCHEDULE_CLOSED_LOOP);
     schedule.clients = 4;
     schedule.batch_max = 4;
@@ -143,20 +110,22 @@ static void clients_share_a_batch(void **state)
 /* Two in flight: the slower stage decides. */
 static void a_long_run_is_steady(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct schedule schedule = schedule_default(SCHEDULE_SUSTAINED);
     schedule.duration_ns = 4000 * MS;
     assert_true(measure(f, &schedule, settings));
     assert_value(f, "period", 1e-3);
     assert_value(f, "throughput", 1000);
     assert_value(f, "drift", 0);
-    assert_int_equal(json_whole(f->sampling, "n", 0), 40);
-    assert_false(json_flag(json_object_get(f->sampling, "drift"), "drifting", true));
+    json_t *sampling = sampling_of(f);
+    assert_int_equal(json_whole(sampling, "n", 0), 40);
+    assert_false(json_flag(json_object_get(sampling, "drift"), "drifting", true));
+    json_decref(sampling);
 }
 
 static void a_long_run_keeps_what_is_in_flight(void **state)
 {
-    struct fixture *f = *state;
+    struct null_fixture *f = *state;
     struct schedule schedule = schedule_default(SCHEDULE_SUSTAINED);
     schedule.duration_ns = 4000 * MS;
     schedule.depth = 2;

@@ -168,6 +168,14 @@ char *text_steal(struct text *text)
     return data;
 }
 
+size_t text_columns(const char *string)
+{
+    size_t count = 0;
+    for (; *string; string++)
+        count += ((unsigned char)*string & 0xC0) != 0x80;
+    return count;
+}
+
 bool text_is_utf8(const char *string)
 {
     while (*string) {

@@ -59,6 +59,8 @@ void text_add_list(struct text *text, const char *const *words, size_t count);
 size_t text_character_bytes(const char *at, size_t room);
 /* Whether all of a string is well-formed UTF-8. */
 bool text_is_utf8(const char *string);
+/* Columns of a UTF-8 string on the screen, wide characters aside. */
+size_t text_columns(const char *string);
 /* Whether `pattern` (with * and ?) matches all of `string`. */
 bool text_glob(const char *pattern, const char *string);
 

@@ -17,7 +17,7 @@ struct table {
 static void add_padded(struct text *out, const char *cell, size_t width, bool last)
 {
     text_add(out, cell);
-    for (size_t i = strlen(cell); !last && i < width + 2; i++)
+    for (size_t i = text_columns(cell); !last && i < width + 2; i++)
         text_add_char(out, ' ');
 }
 
@@ -34,13 +34,14 @@ static void add_table(const struct table *table, const json_t *rows, struct text
     struct text cell = {0};
     json_t *row;
     for (; table->titles[columns]; columns++)
-        width[columns] = strlen(table->titles[columns]);
+        width[columns] = text_columns(table->titles[columns]);
     json_array_foreach((json_t *)(uintptr_t)rows, i, row)
     {
         for (size_t c = 0; c < columns; c++) {
             text_clear(&cell);
             table->cell(row, c, table->user, &cell);
-            width[c] = cell.length > width[c] ? cell.length : width[c];
+            size_t needed = text_columns(text_string(&cell));
+            width[c] = needed > width[c] ? needed : width[c];
         }
     }
     for (size_t c = 0; c < columns; c++)

@@ -177,14 +177,6 @@ void grid_add_constants(const struct grid *grid, size_t from, struct text *out)
     }
 }
 
-size_t grid_columns_of(const char *string)
-{
-    size_t count = 0;
-    for (; *string; string++)
-        count += ((unsigned char)*string & 0xC0) != 0x80;
-    return count;
-}
-
 void grid_add_coloured(struct text *out, bool color, enum grid_colour colour, const char *string)
 {
     static const char *const codes[] = {
@@ -208,9 +200,9 @@ static const char *shown(const struct grid *grid, const struct grid_row *row, si
 static void measure_column(struct grid *grid, size_t index)
 {
     struct grid_column *column = &grid->columns[index];
-    column->width = grid_columns_of(column->title);
+    column->width = text_columns(column->title);
     for (size_t r = 0; r < grid->row_count; r++) {
-        size_t width = grid_columns_of(shown(grid, &grid->rows[r], index));
+        size_t width = text_columns(shown(grid, &grid->rows[r], index));
         column->width = width > column->width ? width : column->width;
     }
 }
@@ -274,7 +266,7 @@ void grid_print(struct grid *grid, const struct report_style *style, struct text
     for (size_t c = 0; c < count; c++) {
         const struct grid_column *column = &grid->columns[order[c]];
         text_add(out, column->title);
-        pad(out, grid_columns_of(column->title), c + 1 < count ? column->width + GAP : 0);
+        pad(out, text_columns(column->title), c + 1 < count ? column->width + GAP : 0);
     }
     text_add_char(out, '\n');
     for (size_t r = 0; r < grid->row_count; r++) {
@@ -285,8 +277,7 @@ void grid_print(struct grid *grid, const struct report_style *style, struct text
             enum grid_colour colour = order[c] < row->count ? row->cells[order[c]].colour
                                                             : GRID_PLAIN;
             grid_add_coloured(out, style->color, colour, string);
-            pad(out, grid_columns_of(string),
-                c + 1 < count ? grid->columns[order[c]].width + GAP : 0);
+            pad(out, text_columns(string), c + 1 < count ? grid->columns[order[c]].width + GAP : 0);
         }
         text_add_char(out, '\n');
     }

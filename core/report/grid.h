@@ -63,7 +63,5 @@ void grid_add_constants(const struct grid *grid, size_t from, struct text *out);
 void grid_print(struct grid *grid, const struct report_style *style, struct text *out);
 
 void grid_add_coloured(struct text *out, bool color, enum grid_colour colour, const char *string);
-/* Columns of a UTF-8 string on the screen, wide characters aside. */
-size_t grid_columns_of(const char *string);
 
 #endif

@@ -167,6 +167,14 @@ static void knows_utf8(void **state)
     assert_false(text_is_utf8("caf\xC3"));
 }
 
+static void counts_columns(void **state)
+{
+    (void)state;
+    assert_int_equal(text_columns(""), 0);
+    assert_int_equal(text_columns("cafe"), 4);
+    assert_int_equal(text_columns("caf\xC3\xA9 \xE2\x86\x92 x"), 8);
+}
+
 static void globs(void **state)
 {
     (void)state;
@@ -195,6 +203,7 @@ int main(void)
         cmocka_unit_test(finds_the_nearest_name),
         cmocka_unit_test(lists),
         cmocka_unit_test(knows_utf8),
+        cmocka_unit_test(counts_columns),
         cmocka_unit_test(globs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -376,8 +376,7 @@ static bool look_or_find(struct tuner *tuner, bool anew, struct assay_error *err
         json_decref(found);
         found = NULL;
         text_clear(&damage);
-        if (!tuning_lock(store, OTHERS_NS, &left, &busy))
-            add_note(tuner->tuned, "tuned without a lock: ", busy.text);
+        tuning_lock(store, OTHERS_NS, &left, &busy);
         known = look_up(tuner, &damage, &found) && !anew; /* another one may have tuned meanwhile */
     }
     if (damage.length)
@@ -390,6 +389,8 @@ static bool look_or_find(struct tuner *tuner, bool anew, struct assay_error *err
             take_left(tuner, text_string(&left));
         good = find(tuner, error);
     }
+    if (busy.status && !strstr(text_string(&tuner->tuned->note), busy.text)) /* said already */
+        add_note(tuner->tuned, "tuned without a lock: ", busy.text);
     json_decref(found);
     text_free(&damage);
     text_free(&left);

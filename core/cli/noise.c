@@ -9,7 +9,6 @@
 #include "stats/noise.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +26,9 @@ static const char default_workload[] = "copy";
 static const char *const default_sets[] = {"direction=device", "bytes=16MiB", NULL};
 
 struct noise_choices {
-    const char *workload, *device;
-    struct arguments_list sets, plugins;
-    int64_t budget_ns, seed;
+    struct single_choices single;
+    int64_t budget_ns;
     double margin;
-    bool json, forget;
 };
 
 struct figures {
@@ -50,13 +47,6 @@ struct job {
     json_t *device; /* of the first record */
 };
 
-static volatile int interrupted;
-
-static void interrupt(int signal_number)
-{
-    interrupted = signal_number;
-}
-
 static bool take(void *user, const char *name, const char *value, struct assay_error *error)
 {
     struct noise_choices *choices = user;
@@ -67,22 +57,7 @@ static bool take(void *user, const char *name, const char *value, struct assay_e
                            value));
     if (strcmp(name, "margin") == 0)
         return arguments_share(name, value, 0.99, &choices->margin, error);
-    if (strcmp(name, "seed") == 0)
-        return arguments_whole(name, value, 0, INT64_MAX, &choices->seed, error);
-    if (strcmp(name, "set") == 0)
-        return arguments_pair(name, value, error) &&
-               arguments_list_add(&choices->sets, value, error);
-    if (strcmp(name, "plugin") == 0)
-        return arguments_list_add(&choices->plugins, value, error);
-    if (strcmp(name, "workload") == 0)
-        choices->workload = value;
-    else if (strcmp(name, "device") == 0)
-        choices->device = value;
-    else if (strcmp(name, "json") == 0)
-        choices->json = true;
-    else
-        choices->forget = true;
-    return true;
+    return single_choices_take(&choices->single, name, value, error);
 }
 
 static bool add_replicas(struct job *job, const char *name, const char *pair, unsigned count,
@@ -107,12 +82,12 @@ static bool add_replicas(struct job *job, const char *name, const char *pair, un
 static bool make_plan(struct job *job, struct assay_error *error)
 {
     const struct noise_choices *choices = job->choices;
-    const char *name = choices->workload ? choices->workload : default_workload;
+    const char *name = choices->single.workload ? choices->single.workload : default_workload;
     bool usual = strcmp(name, default_workload) == 0;
     struct plan_case item = {0};
     int64_t half = choices->budget_ns / 2;
-    bool good = single_item(&job->single, name, usual ? default_sets : NULL, &choices->sets, &item,
-                            error);
+    bool good = single_item(&job->single, name, usual ? default_sets : NULL, &choices->single.sets,
+                            &item, error);
     for (unsigned i = 0; good && i < PAIRS; i++) {
         const char *label = arena_printf(job->single.plan->arena, "paired %u", i + 1);
         good = label ? add_replicas(job, label, "replica", 2, half / 2 / PAIRS, &item, error)
@@ -327,7 +302,7 @@ static void keep(const struct job *job)
                                     .unpaired = f->unpaired.width,
                                     .within = f->within,
                                     .run_ns = job->choices->budget_ns / 2 / NOISE_RUNS};
-    if (job->device && f->has_paired && !job->choices->forget &&
+    if (job->device && f->has_paired && !job->choices->single.forget &&
         !noise_save(job->device, &figures, &error))
         fprintf(stderr, "assay: note: the figures are not kept: %s\n", error.text);
 }
@@ -337,24 +312,19 @@ static int find_out(const struct noise_choices *choices)
     struct job job = {.choices = choices};
     struct assay_error error = {0};
     struct text out = {0};
-    bool good = single_open(&job.single, &choices->plugins, choices->seed, choices->device,
-                            &error) &&
-                make_plan(&job, &error) && single_run(&job.single, &interrupted, &error) &&
-                conclude_paired(&job, &error) && conclude_unpaired(&job, &error);
+    bool good = single_open(&job.single, &choices->single, &error) && make_plan(&job, &error) &&
+                single_run(&job.single, &error) && conclude_paired(&job, &error) &&
+                conclude_unpaired(&job, &error);
     if (good) {
         keep(&job);
-        if (choices->json)
+        if (choices->single.json)
             good = print_json(&job, &out, &error);
         else
             print_table(&job, &out);
     }
     json_decref(job.device);
     single_close(&job.single);
-    if (!good && interrupted) {
-        text_free(&out);
-        return 128 + interrupted;
-    }
-    return cli_answer(good, &out, &error);
+    return single_answer(good, &out, &error);
 }
 
 static const struct arguments_option options[] = {
@@ -364,9 +334,7 @@ static const struct arguments_option options[] = {
     {"workload", 0, "NAME", "what runs (copy, of 16 MiB within the device)"},
     {"set", 0, "NAME=VALUE", "a parameter of it: --set bytes=1MiB"},
     CHOICES_PLUGIN_ROW,
-    {"device", 0, "DEVICE",
-     "an index, a UUID, a PCI address, a part of the name, 'cpu' or 'gpu'\n"
-     "('assay devices' lists them)"},
+    SINGLE_DEVICE_ROW,
     {"margin", 0, "SHARE", "how far a ratio may be from 1 and still be the same (1%)"},
     {"seed", 0, "N", "of all random inputs (1)"},
     {"json", 0, NULL, "one JSON object"},
@@ -397,18 +365,14 @@ static const struct arguments arguments = {
 static int run(int argc, char **argv)
 {
     struct noise_choices choices = {
-        .budget_ns = DEFAULT_BUDGET_NS, .seed = 1, .margin = RATIO_MARGIN};
+        .single = {.seed = 1}, .budget_ns = DEFAULT_BUDGET_NS, .margin = RATIO_MARGIN};
     char **words;
     int status = arguments_parse(&arguments, argc, argv, &choices, &words);
     if (status == ARGUMENTS_GO) {
-        struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
-        sigemptyset(&action.sa_mask);
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
+        single_catch_signals();
         status = find_out(&choices);
     }
-    arguments_list_free(&choices.sets);
-    arguments_list_free(&choices.plugins);
+    single_choices_free(&choices.single);
     return status;
 }
 

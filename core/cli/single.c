@@ -2,26 +2,72 @@
 #include "cli/single.h"
 
 #include "base/os.h"
+#include "cli/cli.h"
 #include "cli/selection.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-bool single_open(struct single *single, const struct arguments_list *plugins, int64_t seed,
-                 const char *device, struct assay_error *error)
+static volatile int interrupted;
+
+static void interrupt(int signal_number)
+{
+    interrupted = signal_number;
+}
+
+void single_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool single_choices_take(struct single_choices *choices, const char *name, const char *value,
+                         struct assay_error *error)
+{
+    if (strcmp(name, "set") == 0)
+        return arguments_pair(name, value, error) &&
+               arguments_list_add(&choices->sets, value, error);
+    if (strcmp(name, "plugin") == 0)
+        return arguments_list_add(&choices->plugins, value, error);
+    if (strcmp(name, "seed") == 0)
+        return arguments_whole(name, value, 0, INT64_MAX, &choices->seed, error);
+    if (strcmp(name, "workload") == 0)
+        choices->workload = value;
+    else if (strcmp(name, "device") == 0)
+        choices->device = value;
+    else if (strcmp(name, "json") == 0)
+        choices->json = true;
+    else
+        choices->forget = true;
+    return true;
+}
+
+void single_choices_free(struct single_choices *choices)
+{
+    arguments_list_free(&choices->sets);
+    arguments_list_free(&choices->plugins);
+}
+
+bool single_open(struct single *single, const struct single_choices *choices,
+                 struct assay_error *error)
 {
     struct text shaders = {0};
     bool good = os_shader_directory(&shaders, error);
     if (good) {
         const char *directories[] = {text_string(&shaders), NULL};
         struct supervisor_params params = {.shader_directories = directories};
-        good = session_open(&single->session, &params, arguments_list_items(plugins), error);
+        good = session_open(&single->session, &params, arguments_list_items(&choices->plugins),
+                            error);
     }
     text_free(&shaders);
-    single->plan = good ? plan_create(single->session.catalog, (uint64_t)seed, error) : NULL;
+    single->plan = good ? plan_create(single->session.catalog, (uint64_t)choices->seed, error)
+                        : NULL;
     if (!single->plan)
         return false;
-    single->plan->device = device;
+    single->plan->device = choices->device;
     return true;
 }
 
@@ -99,7 +145,7 @@ static bool choose_device(struct single *single, struct assay_error *error)
 }
 
 /* Records go through a journal, as those of every run. */
-bool single_run(struct single *single, const volatile int *interrupted, struct assay_error *error)
+bool single_run(struct single *single, struct assay_error *error)
 {
     journal_reader_destroy(&single->reader); /* of a run before this one */
     if (single->path.length)
@@ -114,7 +160,7 @@ bool single_run(struct single *single, const volatile int *interrupted, struct a
     struct supervisor_events events = {0};
     bool good = writer && journal_append_json(writer, run, error) &&
                 supervisor_run(single->session.supervisor, single->plan, writer, &events,
-                               interrupted, error);
+                               &interrupted, error);
     json_decref(run);
     journal_writer_destroy(&writer);
     single->reader = good ? journal_read(text_string(&single->path), error) : NULL;
@@ -128,4 +174,12 @@ json_t *single_record(struct single *single, size_t at, struct assay_error *erro
         return journal_case(single->reader, (size_t)index, error);
     assay_fail(error, ASSAY_INTERNAL, "it was interrupted");
     return NULL;
+}
+
+int single_answer(bool good, struct text *out, const struct assay_error *error)
+{
+    if (good || !interrupted)
+        return cli_answer(good, out, error);
+    text_free(out);
+    return 128 + interrupted;
 }

@@ -8,48 +8,19 @@
 #include "base/json.h"
 #include "result/tuning_store.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ATTEMPTS_MOST 64 /* where candidates end their worker, one after the other */
 #define DEADLINE_NS INT64_C(120000000000)
 
-struct tune_choices {
-    const char *workload, *device;
-    struct arguments_list sets, plugins;
-    int64_t seed;
-    bool json, forget;
-};
-
-static volatile int interrupted;
-
-static void interrupt(int signal_number)
-{
-    interrupted = signal_number;
-}
-
 static bool take(void *user, const char *name, const char *value, struct assay_error *error)
 {
-    struct tune_choices *choices = user;
-    if (strcmp(name, "set") == 0)
-        return arguments_pair(name, value, error) &&
-               arguments_list_add(&choices->sets, value, error);
-    if (strcmp(name, "plugin") == 0)
-        return arguments_list_add(&choices->plugins, value, error);
-    if (strcmp(name, "seed") == 0)
-        return arguments_whole(name, value, 0, INT64_MAX, &choices->seed, error);
-    if (strcmp(name, "device") == 0)
-        choices->device = value;
-    else if (strcmp(name, "json") == 0)
-        choices->json = true;
-    else
-        choices->forget = true;
-    return true;
+    return single_choices_take(user, name, value, error);
 }
 
 /* What is kept, of the workload alone where one is named; what is damaged is told. */
-static json_t *kept(const struct tune_choices *choices, struct assay_error *error)
+static json_t *kept(const struct single_choices *choices, struct assay_error *error)
 {
     struct text damage = {0};
     json_t *list = tuning_list(&damage), *some = json_array();
@@ -87,7 +58,7 @@ static bool show(const json_t *list, bool as_json, struct text *out, struct assa
     return good;
 }
 
-static int show_kept(const struct tune_choices *choices)
+static int show_kept(const struct single_choices *choices)
 {
     struct assay_error error = {0};
     struct text out = {0};
@@ -97,7 +68,7 @@ static int show_kept(const struct tune_choices *choices)
     return cli_answer(good, &out, &error);
 }
 
-static int forget(const struct tune_choices *choices)
+static int forget(const struct single_choices *choices)
 {
     struct assay_error error = {0};
     struct text out = {0};
@@ -115,7 +86,7 @@ static int forget(const struct tune_choices *choices)
     return cli_answer(good, &out, &error);
 }
 
-static bool make_plan(struct single *single, const struct tune_choices *choices,
+static bool make_plan(struct single *single, const struct single_choices *choices,
                       struct assay_error *error)
 {
     struct plan_case item = {0};
@@ -140,8 +111,7 @@ static enum assay_status status_of(const char *status)
 static json_t *measure(struct single *single, struct assay_error *error)
 {
     for (int attempt = 0; attempt < ATTEMPTS_MOST; attempt++) {
-        json_t *record = single_run(single, &interrupted, error) ? single_record(single, 0, error)
-                                                                 : NULL;
+        json_t *record = single_run(single, error) ? single_record(single, 0, error) : NULL;
         const char *tried = json_text(json_object_get(record, "tuning"), "tried", NULL);
         const char *status = json_text(record, "status", "");
         if (!record || strcmp(status, "done") == 0)
@@ -191,31 +161,24 @@ static bool answer(const struct single *single, const json_t *record, bool as_js
     return good;
 }
 
-static int tune(const struct tune_choices *choices)
+static int tune(const struct single_choices *choices)
 {
     struct single single = {0};
     struct assay_error error = {0};
     struct text out = {0};
     json_t *record = NULL;
-    bool good = single_open(&single, &choices->plugins, choices->seed, choices->device, &error) &&
-                make_plan(&single, choices, &error);
+    bool good = single_open(&single, choices, &error) && make_plan(&single, choices, &error);
     if (good)
         record = measure(&single, &error);
     good = record && answer(&single, record, choices->json, &out, &error);
     json_decref(record);
     single_close(&single);
-    if (!good && interrupted) {
-        text_free(&out);
-        return 128 + interrupted;
-    }
-    return cli_answer(good, &out, &error);
+    return single_answer(good, &out, &error);
 }
 
 static const struct arguments_option options[] = {
     {"set", 0, "NAME=VALUE", "a parameter of the workload: --set m=512"},
-    {"device", 0, "DEVICE",
-     "an index, a UUID, a PCI address, a part of the name, 'cpu' or 'gpu'\n"
-     "('assay devices' lists them)"},
+    SINGLE_DEVICE_ROW,
     CHOICES_PLUGIN_ROW,
     {"seed", 0, "N", "of all random inputs (1)"},
     {"forget", 0, NULL, "drop what is kept, of the workload alone where one is named"},
@@ -243,7 +206,7 @@ static const struct arguments arguments = {
               "  5  nothing was tried: there is no device, or it cannot do this\n",
 };
 
-static int refuse(const struct tune_choices *choices)
+static int refuse(const struct single_choices *choices)
 {
     struct assay_error error = {0};
     assay_fail(&error, ASSAY_INVALID, "tune: %s",
@@ -255,16 +218,13 @@ static int refuse(const struct tune_choices *choices)
 
 static int run(int argc, char **argv)
 {
-    struct tune_choices choices = {.seed = 1};
+    struct single_choices choices = {.seed = 1};
     char **words;
     int status = arguments_parse(&arguments, argc, argv, &choices, &words);
     if (status == ARGUMENTS_GO) {
         choices.workload = words[0];
         bool more = choices.sets.count || choices.device;
-        struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
-        sigemptyset(&action.sa_mask);
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
+        single_catch_signals();
         if (more && (choices.forget || !choices.workload))
             status = refuse(&choices);
         else if (choices.forget)
@@ -274,8 +234,7 @@ static int run(int argc, char **argv)
         else
             status = tune(&choices);
     }
-    arguments_list_free(&choices.sets);
-    arguments_list_free(&choices.plugins);
+    single_choices_free(&choices);
     return status;
 }
 

@@ -37,8 +37,9 @@ struct engine_layout {
     unsigned group_of[MEASURE_STAGES_MAX]; /* of each stage */
     struct engine_group group[MEASURE_STAGES_MAX];
 };
-/* Of the stages of a slot; `params` are those of the workload. Pure. */
-void engine_layout_make(const struct serial *serial, const void *params,
+/* Of the stages of slots that have the same ones; `params` are those of the workload. A group is
+ * driven where one slot needs it. Pure. */
+void engine_layout_make(struct serial *const *slots, unsigned slot_count, const void *params,
                         struct engine_layout *layout);
 
 struct engine;

@@ -45,9 +45,21 @@ static bool is_same(const struct engine_group *a, const struct engine_group *b)
     return a->number == b->number && (a->number > 0 || a->place == ENGINE_THREAD);
 }
 
-void engine_layout_make(const struct serial *serial, const void *params,
+/* Slots may be recorded in different ways: larger batches in more submissions. */
+static bool is_driven(struct serial *const *slots, unsigned slot_count, unsigned stage)
+{
+    for (unsigned i = 0; i < slot_count; i++) {
+        const struct assay_command *command = slots[i]->stages[stage].command;
+        if (command && !command_is_one_submission(command))
+            return true;
+    }
+    return false;
+}
+
+void engine_layout_make(struct serial *const *slots, unsigned slot_count, const void *params,
                         struct engine_layout *layout)
 {
+    const struct serial *serial = slots[0];
     *layout = (struct engine_layout){.stages = serial->count};
     for (unsigned i = 0; i < serial->count; i++) {
         const struct serial_stage *entry = &serial->stages[i];
@@ -60,7 +72,7 @@ void engine_layout_make(const struct serial *serial, const void *params,
         else if (layout->group_of[i - 1] != at)
             layout->group[at].run = false;
         layout->group_of[i] = at;
-        if (entry->command && !command_is_one_submission(entry->command))
+        if (is_driven(slots, slot_count, i))
             layout->group[at].driven = true;
     }
 }

@@ -69,7 +69,7 @@ static bool make_engine(struct member *member, struct pipelined *self, struct as
                           self->depth);
     for (unsigned i = 0; i < self->depth; i++)
         self->recordings[i] = &member->slots[i].serial;
-    engine_layout_make(&member->slots[0].serial, member->request->params, &self->layout);
+    engine_layout_make(self->recordings, self->depth, member->request->params, &self->layout);
     struct engine_params params = {.device = member->request->device,
                                    .clock = member->clock,
                                    .layout = &self->layout,

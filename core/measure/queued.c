@@ -106,7 +106,7 @@ static bool make_engine(struct member *member, struct queued *self, struct assay
                               "'%s' has other stages in larger batches, which cannot be mixed",
                               member->request->workload->name);
     }
-    engine_layout_make(&member->slots[0].serial, member->request->params, layout);
+    engine_layout_make(self->recordings, self->sizes, member->request->params, layout);
     self->stages = layout->stages;
     struct engine_params params = {.device = member->request->device,
                                    .clock = member->clock,

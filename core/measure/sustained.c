@@ -59,7 +59,7 @@ static bool make_engine(struct member *member, struct sustained *self, struct as
     struct engine_layout *layout = &self->layout;
     for (unsigned i = 0; i < self->depth; i++)
         self->recordings[i] = &member->slots[i].serial;
-    engine_layout_make(&member->slots[0].serial, member->request->params, layout);
+    engine_layout_make(self->recordings, self->depth, member->request->params, layout);
     self->stages = layout->stages;
     struct engine_params params = {.device = member->request->device,
                                    .clock = member->clock,

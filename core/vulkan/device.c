@@ -394,6 +394,11 @@ bool assay_device_has(const struct assay_device *device, enum assay_feature feat
     return !missing;
 }
 
+int64_t assay_device_wait_limit_ns(const struct assay_device *device)
+{
+    return device->wait_limit_ns;
+}
+
 const char *assay_device_name(const struct assay_device *device)
 {
     return device->members[0]->physical->name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* C = A B: matrices in every precision, by kernels of several kinds, every result verified. */
+#include "portions.h"
 #include "tuning.h"
 #include "variant.h"
 #include "verify.h"
@@ -175,7 +176,7 @@ static void *gemm_create(struct assay_slot *assay_slot, const void *params,
     if (!slot->c)
         goto fail;
     slot->host_c = make(slot, "host C", slot->problem.c.bytes, ASSAY_MEMORY_CACHED, NULL, error);
-    if (slot->host_c && slot->variant->create(slot, error))
+    if (slot->host_c && slot->variant->create(slot, error) && gemm_portion_choose(slot, error))
         return slot;
 fail:
     gemm_destroy(&self);

@@ -168,6 +168,19 @@ static uint64_t batches_of(const struct gemm_problem *problem, const struct gemm
     return most ? most : 1;
 }
 
+/* False when there are too many. */
+static bool count_pieces(const struct gemm_problem *problem, struct gemm_plan *plan)
+{
+    plan->batch_count = pieces_of(problem->batch, plan->batches);
+    plan->row_count = pieces_of(problem->m, plan->rows);
+    plan->column_count = pieces_of(problem->n, plan->columns);
+    plan->depth_count = pieces_of(problem->k, plan->depth);
+    plan->count = 1;
+    return multiply(&plan->count, plan->batch_count) && multiply(&plan->count, plan->row_count) &&
+           multiply(&plan->count, plan->column_count) &&
+           multiply(&plan->count, plan->depth_count) && plan->count <= GEMM_PIECES_MAX;
+}
+
 bool gemm_plan_make(const struct gemm_problem *problem, const struct gemm_grain *grain,
                     const struct gemm_bounds *bounds, struct gemm_plan *plan,
                     struct assay_error *why_not)
@@ -184,20 +197,36 @@ bool gemm_plan_make(const struct gemm_problem *problem, const struct gemm_grain 
         plan->depth = in_grains(plan->depth, grain->k_most, k_grain);
     fit_operands(problem, grain, bounds, plan);
     plan->batches = batches_of(problem, bounds);
-    plan->batch_count = pieces_of(problem->batch, plan->batches);
-    plan->row_count = pieces_of(problem->m, plan->rows);
-    plan->column_count = pieces_of(problem->n, plan->columns);
-    plan->depth_count = pieces_of(problem->k, plan->depth);
-    plan->count = 1;
-    if (multiply(&plan->count, plan->batch_count) && multiply(&plan->count, plan->row_count) &&
-        multiply(&plan->count, plan->column_count) && multiply(&plan->count, plan->depth_count) &&
-        plan->count <= GEMM_PIECES_MAX)
+    if (count_pieces(problem, plan))
         return true;
     return assay_fail(why_not, ASSAY_UNSUPPORTED,
                       "m, n, k, batch: within a storage range of %" PRIu64 " B and %" PRIu32
                       " x %" PRIu32 " x %" PRIu32
                       " groups of this device the work is cut into more than %u dispatches",
                       bounds->range_bytes, bounds->groups[0], bounds->groups[1], bounds->groups[2],
+                      GEMM_PIECES_MAX);
+}
+
+/* The most of `size` that `most` has room for in whole grains, one at least. */
+static uint64_t grains_within(uint64_t size, uint64_t most, uint64_t grain)
+{
+    return least(size, most < grain ? grain : most / grain * grain);
+}
+
+bool gemm_plan_divide(const struct gemm_problem *problem, const struct gemm_grain *grain,
+                      uint64_t most, struct gemm_plan *plan, struct assay_error *why_not)
+{
+    /* Each fits in 63 bits, being a part of the problem. */
+    const uint64_t of_column = plan->rows * plan->depth, of_matrix = of_column * plan->columns;
+    plan->batches = grains_within(plan->batches, most / of_matrix, 1);
+    /* Columns first: what a kernel packs of A serves all of a row of pieces. */
+    plan->columns = grains_within(plan->columns, most / of_column, grain->columns);
+    plan->rows = grains_within(plan->rows, most / (plan->columns * plan->depth), grain->rows);
+    if (count_pieces(problem, plan))
+        return true;
+    return assay_fail(why_not, ASSAY_UNSUPPORTED,
+                      "m, n, k, batch: in submissions that end within the limit of a wait the work "
+                      "is cut into more than %u dispatches",
                       GEMM_PIECES_MAX);
 }
 

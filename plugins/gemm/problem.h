@@ -90,6 +90,10 @@ struct gemm_plan {
 bool gemm_plan_make(const struct gemm_problem *problem, const struct gemm_grain *grain,
                     const struct gemm_bounds *bounds, struct gemm_plan *plan,
                     struct assay_error *why_not);
+/* Makes pieces of at most `most` multiply-adds, as far as whole grains go and without more cuts of
+ * the sums. Fails as gemm_plan_make does. */
+bool gemm_plan_divide(const struct gemm_problem *problem, const struct gemm_grain *grain,
+                      uint64_t most, struct gemm_plan *plan, struct assay_error *why_not);
 /* Piece `index`; those of one `k` follow each other. */
 void gemm_plan_piece(const struct gemm_problem *problem, const struct gemm_plan *plan,
                      uint64_t index, struct gemm_piece *piece);

@@ -137,10 +137,16 @@ static uint32_t groups_of(uint64_t size, uint32_t grain)
     return (uint32_t)(size / grain + (size % grain != 0));
 }
 
+struct simple {
+    struct assay_kernel *kernel;
+    const struct gemm_grain *grain;
+};
+
 static bool record_piece(struct gemm_slot *slot, struct assay_command *command,
-                         struct assay_kernel *kernel, const struct gemm_grain *grain,
-                         const struct gemm_piece *piece, struct assay_error *error)
+                         const struct gemm_piece *piece, void *user, struct assay_error *error)
 {
+    const struct simple *simple = user;
+    const struct gemm_grain *grain = simple->grain;
     const struct gemm_problem *p = &slot->problem;
     const struct assay_limits *limits = assay_device_limits(assay_slot_device(slot->slot));
     struct gemm_span a, b, c;
@@ -168,7 +174,7 @@ static bool record_piece(struct gemm_slot *slot, struct assay_command *command,
         {"accumulate", piece->accumulate ? 1 : 0},
     };
     const struct assay_dispatch dispatch = {.size = sizeof(dispatch),
-                                            .kernel = kernel,
+                                            .kernel = simple->kernel,
                                             .bindings = bindings,
                                             .binding_count = sizeof(bindings) / sizeof(bindings[0]),
                                             .pushes = pushes,
@@ -193,17 +199,9 @@ bool gemm_record_pieces(struct gemm_slot *slot, struct assay_command *command,
     const struct assay_limits *limits = assay_device_limits(assay_slot_device(slot->slot));
     const struct gemm_bounds bounds = gemm_bounds_of(limits);
     struct gemm_plan plan;
-    uint64_t k = 0;
-    if (!gemm_plan_make(&slot->problem, grain, &bounds, &plan, error))
-        return false;
-    for (uint64_t i = 0; i < plan.count; i++) {
-        struct gemm_piece piece;
-        gemm_plan_piece(&slot->problem, &plan, i, &piece);
-        if (piece.k != k && !assay_command_barrier(command, error))
-            return false;
-        k = piece.k;
-        if (!record_piece(slot, command, kernel, grain, &piece, error))
-            return false;
-    }
-    return true;
+    struct simple simple = {.kernel = kernel, .grain = grain};
+    const struct gemm_recorder recorder = {
+        .grain = grain, .plan = &plan, .piece = record_piece, .user = &simple};
+    return gemm_plan_make(&slot->problem, grain, &bounds, &plan, error) &&
+           gemm_record_plan(slot, command, &recorder, error);
 }

@@ -20,6 +20,9 @@ struct gemm_slot {
     struct assay_buffer *a, *b, *c;
     struct assay_buffer *host_a, *host_b, *host_c; /* a and b: NULL when resident */
     void *own;                                     /* the variant's, from create to destroy */
+    uint64_t portion; /* multiply-adds of a submission; 0: all that there are */
+    bool trial;       /* record one submission alone, and note its work */
+    uint64_t trial_work;
 };
 
 struct gemm_variant {
@@ -79,6 +82,19 @@ bool gemm_wide_defines(const struct assay_device *device, const struct gemm_prob
 /* destroy of variants whose `own` is their one kernel. */
 void gemm_destroy_kernel(struct gemm_slot *slot);
 
+/* How pieces are recorded. */
+struct gemm_recorder {
+    const struct gemm_grain *grain;
+    const struct gemm_plan *plan;
+    bool apart; /* each uses what the one before used */
+    bool (*piece)(struct gemm_slot *slot, struct assay_command *command,
+                  const struct gemm_piece *piece, void *user, struct assay_error *error);
+    void *user;
+};
+/* All pieces of the plan, cut into portions, with barriers where sums go on and waits between
+ * submissions. */
+bool gemm_record_plan(struct gemm_slot *slot, struct assay_command *command,
+                      const struct gemm_recorder *recorder, struct assay_error *error);
 /* Records one dispatch a piece of a kernel whose interface is gemm_operands.glsl's, with barriers
  * where sums go on. */
 bool gemm_record_pieces(struct gemm_slot *slot, struct assay_command *command,

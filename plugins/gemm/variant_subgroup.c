@@ -232,8 +232,11 @@ static bool record_product(struct gemm_slot *slot, struct assay_command *command
 }
 
 static bool record_piece(struct gemm_slot *slot, struct assay_command *command,
-                         const struct gemm_piece *piece, bool packs_a, struct assay_error *error)
+                         const struct gemm_piece *piece, void *user, struct assay_error *error)
 {
+    /* Pieces of a row have the same A. */
+    const bool packs_a = piece->column == 0;
+    (void)user;
     const struct assay_limits *limits = assay_device_limits(assay_slot_device(slot->slot));
     uint64_t alignment = 16; /* a texel; alignments are powers of two */
     struct gemm_span a, b, c;
@@ -250,16 +253,10 @@ static bool record_piece(struct gemm_slot *slot, struct assay_command *command,
 static bool subgroup_record(struct gemm_slot *slot, struct assay_command *command,
                             struct assay_error *error)
 {
-    const struct gemm_plan *plan = &((struct subgroup *)slot->own)->packings.plan;
-    for (uint64_t i = 0; i < plan->count; i++) {
-        struct gemm_piece piece;
-        gemm_plan_piece(&slot->problem, plan, i, &piece);
-        /* The panels are those of the piece before, and pieces of a row have the same A. */
-        if ((i > 0 && !assay_command_barrier(command, error)) ||
-            !record_piece(slot, command, &piece, i % plan->column_count == 0, error))
-            return false;
-    }
-    return true;
+    const struct gemm_packings *packings = &((struct subgroup *)slot->own)->packings;
+    const struct gemm_recorder recorder = {
+        .grain = &packings->grain, .plan = &packings->plan, .apart = true, .piece = record_piece};
+    return gemm_record_plan(slot, command, &recorder, error);
 }
 
 const struct gemm_variant gemm_subgroup = {.name = "subgroup",

@@ -8,6 +8,7 @@
 #include "measure/serial.h"
 #include "measure/verification.h"
 #include "vulkan/buffer.h"
+#include "vulkan/command.h"
 #include "vulkan/slot.h"
 
 #include <unistd.h>
@@ -292,6 +293,76 @@ static void finds_a_wrong_element(void **state)
     plant("fp32", "260"); /* too large to be checked whole */
 }
 
+/* The stage 'compute' of a slot without transfers. */
+static struct assay_command *compute_of(const struct one *one)
+{
+    assert_int_equal(one->serial.count, 2);
+    return one->serial.stages[0].command;
+}
+
+static int64_t batch_ns(struct one *one)
+{
+    struct assay_error error = {0};
+    struct serial_times times;
+    fixture_assert_ok(serial_batch(&one->serial, &times, &error), &error);
+    return times.time_ns;
+}
+
+/* Operands that are larger than what a shader sees of a buffer, and more groups than a dispatch may
+ * have: with limits of the device made small. */
+static void cut_operands(void **state)
+{
+    (void)state;
+    const struct assay_limits usual = builtin.device->limits;
+    builtin.device->limits.max_storage_range_bytes = 65536;
+    builtin.device->limits.max_groups[0] = builtin.device->limits.max_groups[1] = 16;
+    for (size_t p = 0; p < PRECISIONS; p++)
+        for (size_t v = 0; v < VARIANTS; v++) {
+            const size_t layout = (p + v) % 4;
+            RIGHT(expected(variants[v], precisions[p]), "variant", variants[v], "precision",
+                  precisions[p], "m", "260", "n", "131", "k", "170", "batch", "2", "transpose_a",
+                  layout & 1 ? "true" : "false", "transpose_b", layout & 2 ? "true" : "false",
+                  "resident", v == 0 ? "true" : "false");
+        }
+    builtin.device->limits = usual;
+}
+
+/* Where the host waits for this part of the time that the product takes it is made in several
+ * submissions. */
+static void assert_cut(const char *const *settings, double limit_of_whole)
+{
+    const int64_t usual_ns = builtin.device->wait_limit_ns;
+    struct assay_error error = {0};
+    struct assay_verification verification = {0};
+    struct one one = {0};
+    builtin.device->wait_limit_ns = 100 * usual_ns;
+    fixture_assert_ok(one_open(&one, settings, &error), &error);
+    assert_int_equal(command_submission_count(compute_of(&one)), 1);
+    one_batch(&one);
+    builtin.device->wait_limit_ns = (int64_t)(limit_of_whole * (double)batch_ns(&one));
+    one_close(&one);
+    fixture_assert_ok(one_open(&one, settings, &error), &error);
+    assert_true(command_submission_count(compute_of(&one)) > 2);
+    one_batch(&one);
+    fixture_assert_ok(builtin.workload.workload->verify(one.self, &verification, &error), &error);
+    builtin.device->wait_limit_ns = usual_ns;
+    one_close(&one);
+}
+#define CUT(limit_of_whole, ...)                                                                   \
+    assert_cut((const char *const[]){__VA_ARGS__, "resident", "true", NULL}, limit_of_whole)
+
+/* A product that takes longer than the host waits for a submission is made in several. That a
+ * submission should take a sixteenth of the limit is seen in one that fits, too. */
+static void long_work(void **state)
+{
+    (void)state;
+    if (!assay_device_limits(builtin.device)->on_cpu)
+        skip(); /* a GPU is through with it before a limit of the host's can be told */
+    CUT(0.5, "variant", "plain", "m", "300", "n", "400", "k", "200");
+    CUT(0.5, "variant", "plain", "m", "100", "n", "110", "k", "120", "batch", "16");
+    CUT(3, "variant", "subgroup", "m", "1000", "n", "1100", "k", "900", "transpose_b", "true");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +371,8 @@ int main(void)
         cmocka_unit_test(measured),
         cmocka_unit_test(values),
         cmocka_unit_test(long_sums),
+        cmocka_unit_test(cut_operands),
+        cmocka_unit_test(long_work),
         cmocka_unit_test(deterministic),
         cmocka_unit_test(finds_a_wrong_element),
     };

@@ -79,7 +79,7 @@ static void open_engine(struct fixture *f, unsigned depth, const char *const *se
         f->recordings[i] = &f->serials[i];
         assert_true(serial_prepare(&f->serials[i], &serial, &f->error));
     }
-    engine_layout_make(&f->serials[0], params, &f->layout);
+    engine_layout_make(f->recordings, depth, params, &f->layout);
     struct engine_params engine = {.clock = &f->clock.clock,
                                    .layout = &f->layout,
                                    .slots = f->recordings,

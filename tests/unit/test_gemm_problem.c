@@ -64,8 +64,8 @@ static void sizes(void **state)
 
 /* Counts how often each product a_il b_lj of a matrix is made, and that all spans are inside the
  * range and the buffers. */
-static void assert_covers(struct gemm_params params, struct gemm_grain grain,
-                          struct gemm_bounds bounds, uint64_t wanted_count)
+static void assert_portions_cover(struct gemm_params params, struct gemm_grain grain,
+                                  struct gemm_bounds bounds, uint64_t most, uint64_t wanted_count)
 {
     const struct gemm_problem p = problem_of(params);
     struct gemm_plan plan;
@@ -75,6 +75,8 @@ static void assert_covers(struct gemm_params params, struct gemm_grain grain,
     unsigned char *made = calloc(products * p.batch, 1);
     uint64_t last_k = 0;
     assert_true(gemm_plan_make(&p, &grain, &bounds, &plan, &error));
+    if (most)
+        assert_true(gemm_plan_divide(&p, &grain, most, &plan, &error));
     assert_int_equal(plan.count, wanted_count);
     for (uint64_t i = 0; i < plan.count; i++) {
         struct gemm_span spans[3];
@@ -100,6 +102,49 @@ static void assert_covers(struct gemm_params params, struct gemm_grain grain,
     for (uint64_t i = 0; i < products * p.batch; i++)
         assert_int_equal(made[i], 1);
     free(made);
+}
+
+static void assert_covers(struct gemm_params params, struct gemm_grain grain,
+                          struct gemm_bounds bounds, uint64_t wanted_count)
+{
+    assert_portions_cover(params, grain, bounds, 0, wanted_count);
+}
+
+/* Pieces of 30 x 20 x 10, three times, in grains of 4 x 8. */
+static void portions(void **state)
+{
+    (void)state;
+    const struct gemm_grain grain = {4, 8, 1, 0};
+    struct gemm_bounds bounds = {.range_bytes = 1 << 27, .alignment_bytes = 16};
+    const struct gemm_params params = {
+        .m = 30, .n = 20, .k = 10, .batch = 3, .precision = GEMM_FP32};
+    assert_portions_cover(params, grain, bounds, 18000, 1);
+    /* two matrices, then one */
+    assert_portions_cover(params, grain, bounds, 17999, 2);
+    assert_portions_cover(params, grain, bounds, 11999, 3);
+    /* 5999 / 300 is 19 columns: 16 */
+    assert_portions_cover(params, grain, bounds, 5999, 3 * 2);
+    /* 8 columns, of which each row takes 80: 12 rows */
+    assert_portions_cover(params, grain, bounds, 1000, 3 * 3 * 3);
+    /* never less than a grain, nor less of the sum than before */
+    assert_portions_cover(params, grain, bounds, 1, 3 * 3 * 8);
+    bounds.k_most = 7;
+    assert_portions_cover(params, grain, bounds, 1, 3 * 3 * 8 * 2);
+}
+
+static void too_many_portions(void **state)
+{
+    (void)state;
+    const struct gemm_problem p = problem_of((struct gemm_params){.size = 1000, .batch = 1});
+    const struct gemm_bounds bounds = {.range_bytes = 1 << 27, .alignment_bytes = 16};
+    const struct gemm_grain grain = {4, 4, 1, 0};
+    struct gemm_plan plan;
+    struct assay_error error = {0};
+    assert_true(gemm_plan_make(&p, &grain, &bounds, &plan, &error));
+    assert_false(gemm_plan_divide(&p, &grain, 20000, &plan, &error));
+    assert_int_equal(error.status, ASSAY_UNSUPPORTED);
+    assert_string_equal(error.text, "m, n, k, batch: in submissions that end within the limit of a "
+                                    "wait the work is cut into more than 16384 dispatches");
 }
 
 static void pieces(void **state)
@@ -220,9 +265,14 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters),      cmocka_unit_test(sizes),
-        cmocka_unit_test(pieces),          cmocka_unit_test(small_ranges),
-        cmocka_unit_test(too_many_pieces), cmocka_unit_test(panels_within_groups),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(pieces),
+        cmocka_unit_test(portions),
+        cmocka_unit_test(too_many_portions),
+        cmocka_unit_test(small_ranges),
+        cmocka_unit_test(too_many_pieces),
+        cmocka_unit_test(panels_within_groups),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

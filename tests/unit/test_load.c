@@ -90,7 +90,7 @@ static void open_load(struct fixture *f, const struct schedule *schedule, const 
     clock_simulated_init(&f->clock);
     for (unsigned i = 0; i < load_sizes(schedule->batch_max); i++)
         add_size(f, load_size(schedule->batch_max, i), per_item);
-    engine_layout_make(&f->serials[0], f->params, &layout);
+    engine_layout_make(f->recordings, f->sizes, f->params, &layout);
     struct engine_params params = {.clock = &f->clock.clock,
                                    .layout = &layout,
                                    .slots = f->recordings,

@@ -52,6 +52,11 @@ ASSAY_API const struct assay_limits *assay_device_limits(const struct assay_devi
 ASSAY_API bool assay_device_has(const struct assay_device *device, enum assay_feature feature,
                                 const char **why_not);
 
+/* How long the host waits for one submission, in ns, before it takes the device for lost
+ * (ASSAY_TIMEOUT). Work that comes near it, on a busy machine, is to be recorded as several:
+ * assay_command_wait. Any thread. */
+ASSAY_API int64_t assay_device_wait_limit_ns(const struct assay_device *device);
+
 /* A product of matrices that a subgroup computes at once: r = a b + c, with a of m x k, b of k x n,
  * c and r of m x n elements. */
 struct assay_matrix_shape {

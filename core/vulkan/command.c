@@ -305,8 +305,8 @@ const struct assay_slot *command_slot(const struct assay_command *command)
 
 bool command_is_one_submission(const struct assay_command *command)
 {
-    return command->steps.count == 1 && command->segments.count == 1 &&
-           command_segment_at(command, 0)->submit_count == 1;
+    return command->member->timelines && command->steps.count == 1 &&
+           command->segments.count == 1 && command_segment_at(command, 0)->submit_count == 1;
 }
 
 struct vulkan_queue *command_queue(const struct assay_command *command)

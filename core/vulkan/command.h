@@ -58,8 +58,8 @@ struct command_times {
  * the set's wait limit. */
 bool command_execute(struct assay_command *command, struct assay_clock *clock,
                      struct command_times *times, struct assay_error *error);
-/* Whether the recording is one submission to one queue, in which the host takes no part: only then
- * command_submit takes it. */
+/* Whether the recording is one submission to one queue, in which the host takes no part, on a
+ * device with timeline semaphores: only then command_submit takes it. */
 bool command_is_one_submission(const struct assay_command *command);
 /* The queue of lane 0. */
 struct vulkan_queue *command_queue(const struct assay_command *command);

@@ -71,6 +71,7 @@ static void keep_features(struct vulkan_device *member, const struct features *f
     member->host_import = features->host_import;
     member->calibrated_timestamps = features->calibrated_timestamps;
     member->memory_budget = features->memory_budget;
+    member->timelines = features->v12.timelineSemaphore;
     member->texel_formats = features->core.features.shaderStorageImageExtendedFormats;
 }
 

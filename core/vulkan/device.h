@@ -46,6 +46,8 @@ struct vulkan_device {
     uint32_t families[VULKAN_ROLE_COUNT], family_count; /* distinct, for CONCURRENT buffers */
     const char *missing[ASSAY_FEATURE_COUNT];           /* NULL: there; else why not */
     bool host_import, calibrated_timestamps, memory_budget, debug_utils;
+    bool timelines; /* timeline semaphores; required of Vulkan 1.2, and denied by some all the same
+                     */
     bool texel_formats;         /* shaderStorageImageExtendedFormats */
     const char *no_executables; /* why its pipelines cannot be looked into; NULL: they can */
     uint64_t held_bytes[VK_MAX_MEMORY_HEAPS]; /* by all buffers, without imported memory */

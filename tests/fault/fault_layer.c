@@ -15,10 +15,16 @@
  * ASSAY_FAULT_PIPELINE=tells: the device has VK_KHR_pipeline_executable_properties, and says
  * made-up things.
  *
- * One instance and one device a process; not thread-safe. */
+ * ASSAY_FAULT_FAMILIES=three: behind the device's own family of queues stand two that are for
+ * transfers alone, and each has one queue; all of them are the driver's one queue. Timeline
+ * semaphores and host reset of queries are there, as Vulkan 1.2 wants it (Khronos' mock driver,
+ * which executes nothing, denies the former). Several devices, any threads.
+ *
+ * For the rest: one instance and one device a process; not thread-safe. */
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan_core.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +44,11 @@ static struct {
     PFN_vkEnumerateDeviceExtensionProperties enumerate_extensions;
     PFN_vkGetPhysicalDeviceFeatures2 get_features2;
     PFN_vkCreateComputePipelines create_pipelines;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties get_families;
+    PFN_vkGetDeviceQueue get_queue;
+    PFN_vkCreateCommandPool create_pool;
+    PFN_vkCreateBuffer create_buffer;
+    PFN_vkDestroyDevice destroy_device;
     unsigned long submits, allocations;
 } state;
 
@@ -45,6 +56,13 @@ static bool wants(const char *variable, const char *value)
 {
     const char *set = getenv(variable);
     return set && strcmp(set, value) == 0;
+}
+
+#define FAMILIES 3
+
+static bool has_families(void)
+{
+    return wants("ASSAY_FAULT_FAMILIES", "three");
 }
 
 static bool submit_is_due(void)
@@ -81,8 +99,129 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice physical,
             VkPhysicalDeviceVulkan12Properties *all = (VkPhysicalDeviceVulkan12Properties *)next;
             rename_text(all->driverName, sizeof(all->driverName));
             rename_text(all->driverInfo, sizeof(all->driverInfo));
+            if (has_families())
+                all->maxTimelineSemaphoreValueDifference = INT32_MAX;
+        } else if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES &&
+                   has_families()) {
+            ((VkPhysicalDeviceTimelineSemaphoreProperties *)next)
+                ->maxTimelineSemaphoreValueDifference = INT32_MAX;
         }
     }
+}
+
+#define DEVICES_MAX 8
+
+/* What stands for the driver's queue in a family. Its address is the handle: the loader keeps its
+ * own pointer in front. */
+struct family_queue {
+    void *loader;
+    VkQueue real;
+};
+static struct {
+    pthread_mutex_t lock;
+    struct {
+        VkDevice device; /* NULL: free */
+        struct family_queue queues[FAMILIES];
+    } devices[DEVICES_MAX];
+} families = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct family_queue *family_queue_of(VkQueue queue)
+{
+    uintptr_t at = (uintptr_t)queue, begin = (uintptr_t)families.devices;
+    return at >= begin && at < begin + sizeof(families.devices) ? (struct family_queue *)queue
+                                                                : NULL;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_families(VkPhysicalDevice physical, uint32_t *count,
+                                               VkQueueFamilyProperties *rows)
+{
+    VkQueueFamilyProperties first[8];
+    uint32_t own = 8, room = *count;
+    if (!has_families()) {
+        state.get_families(physical, count, rows);
+        return;
+    }
+    *count = FAMILIES;
+    if (!rows)
+        return;
+    *count = room < FAMILIES ? room : FAMILIES;
+    state.get_families(physical, &own, first);
+    for (uint32_t i = 0; i < *count; i++) {
+        rows[i] = first[0];
+        rows[i].queueCount = 1;
+        if (i > 0)
+            rows[i].queueFlags = VK_QUEUE_TRANSFER_BIT;
+    }
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_families2(VkPhysicalDevice physical, uint32_t *count,
+                                                VkQueueFamilyProperties2 *rows)
+{
+    VkQueueFamilyProperties plain[8];
+    uint32_t room = *count < 8 ? *count : 8;
+    get_families(physical, rows ? &room : count, rows ? plain : NULL);
+    if (!rows)
+        return;
+    *count = room;
+    for (uint32_t i = 0; i < room; i++)
+        rows[i].queueFamilyProperties = plain[i];
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_queue(VkDevice device, uint32_t family, uint32_t index,
+                                            VkQueue *queue)
+{
+    if (!has_families()) {
+        state.get_queue(device, family, index, queue);
+        return;
+    }
+    pthread_mutex_lock(&families.lock);
+    unsigned at = 0, empty = DEVICES_MAX;
+    for (; at < DEVICES_MAX && families.devices[at].device != device; at++)
+        if (!families.devices[at].device && empty == DEVICES_MAX)
+            empty = at;
+    at = at < DEVICES_MAX ? at : empty;
+    if (at == DEVICES_MAX || family >= FAMILIES)
+        abort();
+    families.devices[at].device = device;
+    struct family_queue *own = &families.devices[at].queues[family];
+    if (!own->real)
+        state.get_queue(device, 0, 0, &own->real);
+    *queue = (VkQueue)own;
+    pthread_mutex_unlock(&families.lock);
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
+                                                 const VkAllocationCallbacks *callbacks)
+{
+    pthread_mutex_lock(&families.lock);
+    for (unsigned at = 0; at < DEVICES_MAX; at++)
+        if (device && families.devices[at].device == device)
+            memset(&families.devices[at], 0, sizeof(families.devices[at]));
+    pthread_mutex_unlock(&families.lock);
+    state.destroy_device(device, callbacks);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device,
+                                                  const VkCommandPoolCreateInfo *info,
+                                                  const VkAllocationCallbacks *callbacks,
+                                                  VkCommandPool *pool)
+{
+    VkCommandPoolCreateInfo copy = *info;
+    if (has_families())
+        copy.queueFamilyIndex = 0;
+    return state.create_pool(device, &copy, callbacks, pool);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo *info,
+                                                    const VkAllocationCallbacks *callbacks,
+                                                    VkBuffer *buffer)
+{
+    VkBufferCreateInfo copy = *info;
+    if (has_families()) {
+        copy.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+        copy.queueFamilyIndexCount = 0;
+    }
+    return state.create_buffer(device, &copy, callbacks, buffer);
 }
 
 /* A submit without its work and without its fence: whoever waits for it waits for ever. */
@@ -97,7 +236,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count
         if (wants("ASSAY_FAULT_SUBMIT", "hang"))
             return VK_SUCCESS;
     }
-    return state.queue_submit(queue, count, submits, fence);
+    struct family_queue *own = family_queue_of(queue);
+    if (!own)
+        return state.queue_submit(queue, count, submits, fence);
+    pthread_mutex_lock(&families.lock); /* several of them are one to the driver */
+    VkResult result = state.queue_submit(own->real, count, submits, fence);
+    pthread_mutex_unlock(&families.lock);
+    return result;
 }
 
 static VKAPI_ATTR void VKAPI_CALL copy_buffer(VkCommandBuffer commands, VkBuffer from, VkBuffer to,
@@ -150,12 +295,18 @@ static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice physical,
                                                 VkPhysicalDeviceFeatures2 *features)
 {
     state.get_features2(physical, features);
-    for (VkBaseOutStructure *next = features->pNext; next; next = next->pNext)
+    for (VkBaseOutStructure *next = features->pNext; next; next = next->pNext) {
         if (next->sType ==
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR &&
             wants("ASSAY_FAULT_PIPELINE", "tells"))
             ((VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR *)next)
                 ->pipelineExecutableInfo = VK_TRUE;
+        if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES &&
+            has_families()) {
+            ((VkPhysicalDeviceVulkan12Features *)next)->timelineSemaphore = VK_TRUE;
+            ((VkPhysicalDeviceVulkan12Features *)next)->hostQueryReset = VK_TRUE;
+        }
+    }
 }
 
 /* The driver knows nothing of what this layer claims. */
@@ -285,6 +436,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
         *instance, "vkEnumerateDeviceExtensionProperties");
     state.get_features2 = (PFN_vkGetPhysicalDeviceFeatures2)proc(*instance,
                                                                  "vkGetPhysicalDeviceFeatures2");
+    state.get_families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties)proc(
+        *instance, "vkGetPhysicalDeviceQueueFamilyProperties");
     return result;
 }
 
@@ -305,6 +458,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
     const char *names[64];
     if (wants("ASSAY_FAULT_PIPELINE", "tells"))
         hide_pipeline_extension(&copy, names, 64);
+    VkDeviceQueueCreateInfo queue = *info->pQueueCreateInfos;
+    if (has_families()) {
+        queue.queueFamilyIndex = 0;
+        queue.queueCount = 1;
+        copy.queueCreateInfoCount = 1;
+        copy.pQueueCreateInfos = &queue;
+    }
     VkResult result = state.create_device(physical, &copy, callbacks, device);
     if (result == VK_SUCCESS) {
         state.submits = 0;
@@ -314,6 +474,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
             *device, "vkCreateComputePipelines");
         state.allocate_memory = (PFN_vkAllocateMemory)state.device_proc(*device,
                                                                         "vkAllocateMemory");
+        state.get_queue = (PFN_vkGetDeviceQueue)state.device_proc(*device, "vkGetDeviceQueue");
+        state.create_pool = (PFN_vkCreateCommandPool)state.device_proc(*device,
+                                                                       "vkCreateCommandPool");
+        state.create_buffer = (PFN_vkCreateBuffer)state.device_proc(*device, "vkCreateBuffer");
+        state.destroy_device = (PFN_vkDestroyDevice)state.device_proc(*device, "vkDestroyDevice");
     }
     return result;
 }
@@ -340,6 +505,12 @@ static PFN_vkVoidFunction own_function(const char *name)
         {"vkEnumerateDeviceExtensionProperties", (PFN_vkVoidFunction)enumerate_extensions},
         {"vkGetPhysicalDeviceFeatures2", (PFN_vkVoidFunction)get_features2},
         {"vkCreateComputePipelines", (PFN_vkVoidFunction)create_pipelines},
+        {"vkGetPhysicalDeviceQueueFamilyProperties", (PFN_vkVoidFunction)get_families},
+        {"vkGetPhysicalDeviceQueueFamilyProperties2", (PFN_vkVoidFunction)get_families2},
+        {"vkGetDeviceQueue", (PFN_vkVoidFunction)get_queue},
+        {"vkCreateCommandPool", (PFN_vkVoidFunction)create_pool},
+        {"vkCreateBuffer", (PFN_vkVoidFunction)create_buffer},
+        {"vkDestroyDevice", (PFN_vkVoidFunction)destroy_device},
         {"vkGetPipelineExecutablePropertiesKHR", (PFN_vkVoidFunction)get_executables},
         {"vkGetPipelineExecutableStatisticsKHR", (PFN_vkVoidFunction)get_statistics},
         {"vkGetPipelineExecutableInternalRepresentationsKHR",

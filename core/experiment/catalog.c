@@ -25,7 +25,7 @@ const char *const catalog_reserved_names[] = {
     "serial_time", "host_cpu_time", "verification", "sensors", "ideal_period", "efficiency",
     "extra_memory", "bottleneck", "floor", "what_if", "one", "where", "each", "groups", "workload",
     "schedule", "replica", "experiment", "id", "throughput", "goodput", "utilisation", "drift",
-    "choice", "value", NULL};
+    "choice", "value", "drift_verdict", NULL};
 /* clang-format on */
 
 static bool stages_read(struct catalog *catalog, struct catalog_workload *workload,

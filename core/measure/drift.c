@@ -2,7 +2,7 @@
 #include "measure/drift.h"
 
 #include "base/units.h"
-#include "stats/quantile.h"
+#include "stats/effective.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,6 +33,74 @@ bool drift_find(const double *values, size_t count, struct drift *drift, struct 
     drift->change = first > 0 ? last / first - 1 : 0;
     drift->drifting = drift->trend.p < DRIFT_P && fabs(drift->change) >= DRIFT_CHANGE;
     return true;
+}
+
+/* What each third's median leaves: how much of it is independent. */
+static bool effective_share(const double *values, size_t count, double *scratch, double *share,
+                            struct assay_error *error)
+{
+    size_t third = count / 3;
+    double effective;
+    double *rest = calloc(count, sizeof(*rest));
+    if (!rest)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu samples", count);
+    for (size_t part = 0; part < 3; part++) {
+        size_t first = part * third, end = part == 2 ? count : first + third;
+        double middle = median(values + first, end - first, scratch);
+        for (size_t i = first; i < end; i++)
+            rest[i] = values[i] - middle;
+    }
+    bool good = stats_effective_size(rest, count, &effective, error);
+    free(rest);
+    *share = good ? effective / (double)count : 0;
+    return good;
+}
+
+static void third_interval(const double *values, size_t third, double share, double confidence,
+                           double *scratch, struct interval *out)
+{
+    double effective = share * (double)third > 1 ? share * (double)third : 1;
+    memcpy(scratch, values, third * sizeof(*scratch));
+    stats_sort(scratch, third);
+    /* Too few for the confidence: the extremes. */
+    stats_quantile_interval_effective(scratch, third, effective, 0.5, confidence, out);
+}
+
+bool drift_of_rate(const double *periods, size_t count, double confidence, bool *known,
+                   struct interval *out, struct assay_error *error)
+{
+    struct interval first, last;
+    size_t third = count / 3;
+    double share = 0;
+    *out = (struct interval){0};
+    *known = count >= DRIFT_LEAST;
+    for (size_t i = 0; i < count; i++)
+        *known = *known && periods[i] > 0;
+    if (!*known)
+        return true;
+    double *scratch = calloc(count, sizeof(*scratch));
+    if (!scratch)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu samples", count);
+    bool good = effective_share(periods, count, scratch, &share, error);
+    if (good) {
+        third_interval(periods, third, share, confidence, scratch, &first);
+        third_interval(periods + count - third, third, share, confidence, scratch, &last);
+        double ratio = first.estimate / last.estimate;
+        double down = hypot(log(first.estimate / first.low), log(last.high / last.estimate));
+        double up = hypot(log(first.high / first.estimate), log(last.estimate / last.low));
+        *out = (struct interval){ratio - 1, ratio * exp(-down) - 1, ratio * exp(up) - 1};
+    }
+    free(scratch);
+    return good;
+}
+
+const char *drift_verdict(const struct interval *change)
+{
+    if (change->low >= -DRIFT_CHANGE && change->high <= DRIFT_CHANGE)
+        return "steady";
+    return change->high < -DRIFT_CHANGE ? "slower"
+           : change->low > DRIFT_CHANGE ? "faster"
+                                        : "undecided";
 }
 
 void drift_add(const struct drift *drift, struct text *out)

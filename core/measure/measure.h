@@ -66,7 +66,7 @@ struct measure_result {
     struct text verification; /* what was checked; empty for MODEL workloads */
     struct text memory;       /* what the slots' buffers hold */
     struct text pipeline;     /* object: who shares what, and how busy it was; empty when serial */
-    struct text load;         /* object: of open_loop and closed_loop (measure/load.h) */
+    struct text load;         /* object: of open_loop, closed_loop (measure/load.h) and sustained */
     struct text shaders;      /* array */
     struct text sources;      /* object: the files they were made of */
     struct text sensors;      /* object; empty for MODEL workloads */

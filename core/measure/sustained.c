@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WINDOWS 40
 #define WINDOWS_MOST 10000
@@ -198,42 +199,75 @@ static bool sustained_run_all(struct member *member, const struct engine_perturb
     return run(member, self, 0, false, perturb, error);
 }
 
-static bool sustained_report(struct member *member, double confidence, struct assay_error *error)
+static bool add_throughput(struct member *member, double confidence, struct assay_error *error)
 {
     const struct sustained *self = member->state;
     struct metric throughput = {
         .name = "throughput", .dimension = {.items = 1, .seconds = -1}, .n = self->count};
-    struct metric moved = {.name = "drift", .n = self->count};
-    struct drift drift;
+    struct interval interval;
     double *sorted = malloc((self->count + 1) * sizeof(*sorted));
     if (!sorted)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for %zu windows",
                           self->count);
-    struct interval interval = {0};
     for (size_t i = 0; i < self->count; i++)
         sorted[i] = self->periods[i];
     stats_sort(sorted, self->count);
-    if (self->count == 0)
+    if (self->count == 0) {
         throughput.absent = "no window was measured";
-    else
+    } else {
         stats_median_interval(sorted, self->count, confidence, &interval);
-    free(sorted);
-    if (!throughput.absent) {
         throughput.value = 1e9 / interval.estimate;
         throughput.low = 1e9 / interval.high;
         throughput.high = 1e9 / interval.low;
     }
-    if (!drift_find(self->periods, self->count, &drift, error))
+    free(sorted);
+    return metric_set_add(member->result->metrics, &throughput, error);
+}
+
+static void note_drift(struct member *member, const struct interval *change)
+{
+    const char *verdict = drift_verdict(change);
+    struct text note = {0};
+    text_addf(&note, "throughput is %s, from the first third of the windows to the last: ",
+              strcmp(verdict, "undecided") == 0 ? "not known to be steady" : verdict);
+    quantity_add_interval(&note, 100 * change->estimate, 100 * change->low, 100 * change->high,
+                          (struct dimension){0});
+    text_add(&note, " %");
+    member_note(member, text_string(&note));
+    text_free(&note);
+}
+
+static bool add_drift(struct member *member, double confidence, struct assay_error *error)
+{
+    const struct sustained *self = member->state;
+    struct metric moved = {.name = "drift", .n = self->count};
+    struct interval change;
+    bool known;
+    if (!drift_of_rate(self->periods, self->count, confidence, &known, &change, error))
         return false;
-    if (drift.known)
-        moved.value = moved.low = moved.high = 1 / (1 + drift.change) - 1;
-    else
+    text_clear(&member->result->load);
+    if (known) {
+        moved.value = change.estimate;
+        moved.low = change.low;
+        moved.high = change.high;
+        text_addf(&member->result->load,
+                  "{\"drift\":{\"verdict\":\"%s\",\"margin\":", drift_verdict(&change));
+        number_add(&member->result->load, DRIFT_CHANGE);
+        text_add(&member->result->load, "}}");
+        note_drift(member, &change);
+    } else {
         moved.absent = "there are too few windows to tell";
+    }
+    return metric_set_add(member->result->metrics, &moved, error);
+}
+
+static bool sustained_report(struct member *member, double confidence, struct assay_error *error)
+{
+    const struct sustained *self = member->state;
     text_clear(&member->result->trace);
     trace_add(&self->trace, &self->layout, &member->slots[0].serial, self->depth,
               &member->result->trace);
-    return metric_set_add(member->result->metrics, &throughput, error) &&
-           metric_set_add(member->result->metrics, &moved, error);
+    return add_throughput(member, confidence, error) && add_drift(member, confidence, error);
 }
 
 const struct measure_method method_sustained = {

@@ -31,8 +31,9 @@ struct view {
 };
 
 static const char *const whole_members[] = {
-    "p",        "status",       "reason",     "device",  "workload", "replica",
-    "schedule", "verification", "bottleneck", "sensors", "what_if",  "choice",
+    "p",       "status",   "reason",        "device",     "workload",
+    "replica", "schedule", "verification",  "bottleneck", "sensors",
+    "what_if", "choice",   "drift_verdict",
 };
 #define WHOLE_MEMBERS (sizeof(whole_members) / sizeof(whole_members[0]))
 
@@ -296,6 +297,16 @@ static void push_choice(lua_State *L, const struct plan_case *item)
     push_text(L, record ? lazy_member(record, "tuning") : NULL, "choice");
 }
 
+/* Of a sustained case; nil where there is none. */
+static void push_drift_verdict(lua_State *L, const struct plan_case *item)
+{
+    const char *reason;
+    result_check_given(L, item, "drift", "; ask r.schedule.name before");
+    struct lazy *record = result_record(L, item, &reason);
+    const json_t *load = record ? lazy_member(record, "load") : NULL;
+    push_text(L, json_object_get(load, "drift"), "verdict");
+}
+
 static const char *record_text(struct lazy *record, const char *name, const char *fallback)
 {
     return record ? lazy_text(record, name, fallback) : fallback;
@@ -329,6 +340,8 @@ static bool whole_member(lua_State *L, const struct result *result, const char *
         lua_pushcfunction(L, result_what_if);
     else if (strcmp(name, "choice") == 0)
         push_choice(L, item);
+    else if (strcmp(name, "drift_verdict") == 0)
+        push_drift_verdict(L, item);
     else if (strcmp(name, "workload") == 0)
         lua_pushstring(L, item->workload->name);
     else if (strcmp(name, "replica") == 0)

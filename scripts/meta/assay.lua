@@ -482,6 +482,7 @@ function assay.model.pcie(generation, lanes) end
 ---@field sensors table<string, { min: assay.Metric, median: assay.Metric, mean: assay.Metric, max: assay.Metric }> what sensors read while samples were taken: r.sensors.cpu_clock.max
 ---@field what_if fun(self: assay.Result, factors: table<string, number>, how?: assay.PipelineChange): assay.Pipeline what its times say of stages at factors of them: r:what_if({ compute = 0.5 }, { depth = 2 })
 ---@field choice string? what the tuner chose where the parameters left it open
+---@field drift_verdict string? sustained: "steady", "slower", "faster" or "undecided", by the whole interval of drift against 1 %
 
 ---The cases of an experiment. Besides these: a column of a metric (all.time, all.copy.rate).
 ---@class assay.Cases

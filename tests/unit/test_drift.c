@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What counts as drift. The rank test itself is tested with core/stats. */
+#include "base/hash.h"
 #include "measure/drift.h"
 
 #include <math.h>
@@ -82,12 +83,88 @@ static void records(void **state)
     text_free(&text);
 }
 
+/* Standard normal, by Box and Muller, from a seed and a place. */
+static double normal_at(uint64_t seed, uint64_t place)
+{
+    double u = (double)((random_at(seed, 2 * place) >> 11) + 1) * 0x1p-53;
+    double v = (double)(random_at(seed, 2 * place + 1) >> 11) * 0x1p-53;
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+/* How many of 1,000 intervals at 95 % hold the truth: 40 periods, of which the last third takes
+ * `step` longer, with noise of 2 % that keeps `keep` of its neighbour's deviation. */
+static unsigned covered(double step, double keep, unsigned *told)
+{
+    unsigned good = 0;
+    *told = 0;
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        double periods[40], noise = normal_at(seed, 1000);
+        struct assay_error error = {0};
+        struct interval change;
+        bool known;
+        for (uint64_t i = 0; i < 40; i++) {
+            noise = keep * noise + sqrt(1 - keep * keep) * normal_at(seed, i);
+            periods[i] = (i < 20 ? 1 : 1 + step) * exp(0.02 * noise);
+        }
+        assert_true(drift_of_rate(periods, 40, 0.95, &known, &change, &error));
+        assert_true(known && change.low <= change.estimate && change.estimate <= change.high);
+        double truth = 1 / (1 + step) - 1;
+        good += change.low <= truth && truth <= change.high;
+        *told += strcmp(drift_verdict(&change), "slower") == 0;
+    }
+    return good;
+}
+
+static void the_interval_of_a_drift_holds_the_truth(void **state)
+{
+    (void)state;
+    unsigned told;
+    assert_true(covered(0, 0, &told) >= 940);
+    assert_true(told <= 10);
+    assert_true(covered(0, 0.5, &told) >= 880);
+    assert_true(told <= 40);
+    assert_true(covered(0.25, 0, &told) >= 940);
+    assert_int_equal(told, 1000); /* a fifth less, surely */
+    assert_true(covered(0.25, 0.5, &told) >= 880);
+    assert_int_equal(told, 1000);
+}
+
+/* Thirds of four: medians 2 and 4, of which few values give the extremes: 1 to 3 and 3 to 5. */
+static void the_interval_of_a_drift_by_hand(void **state)
+{
+    (void)state;
+    const double periods[12] = {1, 2, 2, 3, 7, 7, 7, 7, 5, 4, 4, 3};
+    struct assay_error error = {0};
+    struct interval change;
+    bool known;
+    assert_true(drift_of_rate(periods, 12, 0.95, &known, &change, &error));
+    assert_true(known && fabs(change.estimate + 0.5) < 1e-12);
+    double down = hypot(log(2), log(5.0 / 4)), up = hypot(log(3.0 / 2), log(4.0 / 3));
+    assert_true(fabs(change.low - (0.5 * exp(-down) - 1)) < 1e-12);
+    assert_true(fabs(change.high - (0.5 * exp(up) - 1)) < 1e-12);
+    assert_string_equal(drift_verdict(&change), "slower");
+    assert_true(drift_of_rate(periods, 9, 0.95, &known, &change, &error));
+    assert_false(known);
+}
+
+static void verdicts_go_by_the_whole_interval(void **state)
+{
+    (void)state;
+    assert_string_equal(drift_verdict(&(struct interval){0, -0.009, 0.01}), "steady");
+    assert_string_equal(drift_verdict(&(struct interval){0, -0.02, 0}), "undecided");
+    assert_string_equal(drift_verdict(&(struct interval){-0.03, -0.04, -0.02}), "slower");
+    assert_string_equal(drift_verdict(&(struct interval){0.03, 0.02, 0.04}), "faster");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trend_that_matters),
         cmocka_unit_test(what_is_no_drift),
         cmocka_unit_test(records),
+        cmocka_unit_test(the_interval_of_a_drift_by_hand),
+        cmocka_unit_test(the_interval_of_a_drift_holds_the_truth),
+        cmocka_unit_test(verdicts_go_by_the_whole_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

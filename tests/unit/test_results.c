@@ -310,7 +310,7 @@ static void mistakes_in_checks(void **state)
         "serial_time, ideal_period, efficiency, extra_memory, throughput, goodput, "
         "utilisation, drift, value, latency, checks, p, status, "
         "reason, device, workload, replica, schedule, verification, bottleneck, sensors, "
-        "what_if and choice");
+        "what_if, choice and drift_verdict");
     expect_check_error(fixture, "return r.p.byts",
                        "t.lua:4: 'copy' has no parameter 'byts'; did you mean 'bytes'? It has "
                        "direction, host_memory, bytes, scale, checked and label");

@@ -12,7 +12,7 @@ bool bench_failed(const char *what, const struct assay_error *error)
     return false;
 }
 
-bool bench_open(struct bench *bench)
+bool bench_open(struct bench *bench, unsigned members)
 {
     struct assay_error error = {0};
     *bench = (struct bench){0};
@@ -26,8 +26,11 @@ bool bench_open(struct bench *bench)
     json_decref(inventory);
     if (!chosen)
         return bench_failed("device", &error);
+    size_t physical[VULKAN_MEMBERS_MAX];
+    for (unsigned i = 0; i < VULKAN_MEMBERS_MAX; i++)
+        physical[i] = index;
     struct vulkan_device_params params = {
-        .physical = &index, .member_count = 1, .wait_limit_ns = BENCH_WAIT_NS};
+        .physical = physical, .member_count = members, .wait_limit_ns = BENCH_WAIT_NS};
     bench->device = device_create(bench->instance, &params, &error);
     if (!bench->device)
         return bench_failed("device", &error);

@@ -14,9 +14,9 @@ struct bench {
     struct assay_slot *slot;
     struct shader_search search;
 };
-/* Opens the device that the selector in $ASSAY_BENCH_DEVICE names, else the best there is. Prints
- * why it failed. bench_close is due in either case. */
-bool bench_open(struct bench *bench);
+/* Opens the device that the selector in $ASSAY_BENCH_DEVICE names, else the best there is, as a set
+ * of `members` logical devices. Prints why it failed. bench_close is due in either case. */
+bool bench_open(struct bench *bench, unsigned members);
 void bench_close(struct bench *bench);
 /* Host-visible buffer that is filled already. NULL with a message on stderr. */
 struct assay_buffer *bench_buffer(struct bench *bench, const char *name, uint64_t bytes,

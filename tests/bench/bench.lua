@@ -2,7 +2,7 @@
 -- The figures of ci/bench (which builds what this runs). Run from the root of the checkout.
 
 local json, only, quick, sections = false, nil, false, {}
-local known_sections = { main = true, gemm = true, pairs = true, honesty = true }
+local known_sections = { main = true, gemm = true, schedules = true, pairs = true, honesty = true }
 do
   local i = 1
   while arg[i] do
@@ -242,6 +242,7 @@ shell.runs = dofile("tests/bench/runs.lua")(shell)
 
 figure("pairs", function() dofile("tests/bench/pairs.lua")(shell) end, "pairs")
 for _, entry in ipairs(dofile("tests/bench/gemm.lua")(shell)) do figure(entry[1], entry[2], "gemm") end
+for _, entry in ipairs(dofile("tests/bench/schedules.lua")(shell)) do figure(entry[1], entry[2], "schedules") end
 
 -- The answers of the whole tool on the times of busy machines, each goal a row a kind of noise.
 figure("honesty", function()
@@ -272,7 +273,8 @@ if not fine then
   os.exit(2)
 end
 if not json and sections.main then
-  print("not measured: ci/bench gemm (some 6 minutes), ci/bench pairs (12 minutes), ci/bench honesty (2 minutes)")
+  print("not measured: ci/bench gemm (some 6 minutes), ci/bench schedules (8 minutes), ci/bench pairs (12 minutes), "
+    .. "ci/bench honesty (2 minutes)")
 end
 if not any then
   io.stderr:write("ci/bench: no figure has '", only, "' in its name\n")

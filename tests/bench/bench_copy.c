@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         return 2;
     }
     struct bench bench;
-    bool fine = bench_open(&bench) && run(&bench, bytes, rounds);
+    bool fine = bench_open(&bench, 1) && run(&bench, bytes, rounds);
     bench_close(&bench);
     return fine ? 0 : 1;
 }

@@ -80,7 +80,8 @@ static bool matches_schedule(lua_State *L, const struct plan_case *item)
     return lua_type(L, -1) == LUA_TSTRING ? wanted.kind == own->kind : schedule_equal(&wanted, own);
 }
 
-/* A name that is no parameter of the case's workload: a field of its schedule. */
+/* A name that is no parameter of the case's workload: a field of its schedule. Values that a field
+ * of this name cannot have here belong to another schedule (field_check). */
 static bool matches_field(lua_State *L, const struct match *match, const struct plan_case *item)
 {
     const struct schedule *own = plan_case_schedule(item);
@@ -91,9 +92,11 @@ static bool matches_field(lua_State *L, const struct match *match, const struct 
     if (index < 0)
         return false;
     lua_getfield(L, 2, match->name);
-    if (!value_for_option(L, lua_gettop(L), options[index], script_scratch(L), &wanted, &error))
-        script_raise(L, &error);
+    bool good = value_for_option(L, lua_gettop(L), options[index], script_scratch(L), &wanted,
+                                 &error);
     lua_pop(L, 1);
+    if (!good)
+        return false;
     option_load(options[index], own, &value);
     return option_value_equal(&value, &wanted);
 }
@@ -143,19 +146,35 @@ bool matches_case(lua_State *L, struct match *matches, size_t count, const struc
     return true;
 }
 
-/* Whether a schedule of the experiment has such a field. */
-static bool schedule_is_field(lua_State *L, const char *name)
+/* Whether a schedule of the experiment has such a field. A value that none of them takes is a
+ * slip. */
+static bool field_check(lua_State *L, const char *name)
 {
     const struct script *script = script_of(L);
     const struct plan_experiment *of = &script->plan->experiments[script->judging.experiment];
     const struct schedule *last = NULL;
+    struct assay_error error = {0};
+    bool found = false;
     for (size_t i = 0; i < of->case_count; i++) {
         const struct schedule *schedule = script->plan->cases[of->first_case + i].schedule;
-        if (schedule && schedule != last &&
-            option_find(schedule_options(schedule->kind), name) >= 0)
-            return true;
+        const struct assay_option *const *options = schedule ? schedule_options(schedule->kind)
+                                                             : NULL;
+        int index = options && schedule != last ? option_find(options, name) : -1;
         last = schedule;
+        if (index < 0)
+            continue;
+        struct option_value value;
+        found = true;
+        error = (struct assay_error){0};
+        lua_getfield(L, 2, name);
+        bool good = value_for_option(L, lua_gettop(L), options[index], script_scratch(L), &value,
+                                     &error);
+        lua_pop(L, 1);
+        if (good)
+            return true;
     }
+    if (found)
+        script_raise(L, &error);
     return false;
 }
 
@@ -163,7 +182,7 @@ void match_check_name(lua_State *L, const char *name)
 {
     const struct catalog_workload *workload, *first = NULL;
     struct assay_error error = {0};
-    if (match_kind_of(name) != MATCH_OPTION || schedule_is_field(L, name))
+    if (match_kind_of(name) != MATCH_OPTION || field_check(L, name))
         return;
     for (size_t at = 0; (workload = match_workload_next(L, &at));) {
         if (option_find(workload->options, name) >= 0)

@@ -1,6 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 #include "measure/method.h"
 
+#include "measure/trace.h"
+
+#include <stdlib.h>
+
+/* The serial schedule's: only where a trace is asked for. */
+struct traced {
+    struct engine_layout layout;
+    struct trace trace; /* of the samples */
+};
+
+static bool serial_open(struct member *member, struct assay_error *error)
+{
+    if (!member->request->trace)
+        return true;
+    struct traced *self = member->state = calloc(1, sizeof(*self));
+    if (!self)
+        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a trace");
+    struct serial *slot = &member->slots[0].serial;
+    engine_layout_make(&slot, 1, member->request->params, &self->layout);
+    return trace_open(&self->trace, &self->layout, error);
+}
+
+static void serial_close(struct member *member)
+{
+    struct traced *self = member->state;
+    if (self)
+        trace_free(&self->trace);
+    free(self);
+    member->state = NULL;
+}
+
+static bool trace_batch(struct member *member, const struct serial_times *times,
+                        struct assay_error *error)
+{
+    struct traced *self = member->state;
+    for (unsigned i = 0; self && i < self->layout.stages; i++) {
+        struct event event = {.batch = member->turns,
+                              .stage = i,
+                              .group = self->layout.group_of[i],
+                              .begin_ns = times->stages[i].begin_ns,
+                              .end_ns = times->stages[i].end_ns,
+                              .cpu_ns = -1};
+        if (!trace_event(&self->trace, &event, error))
+            return false;
+    }
+    return true;
+}
+
+static bool serial_report(struct member *member, double confidence, struct assay_error *error)
+{
+    const struct traced *self = member->state;
+    (void)confidence;
+    (void)error;
+    text_clear(&member->result->trace);
+    if (self)
+        trace_add(&self->trace, &self->layout, &member->slots[0].serial, 1, &member->result->trace);
+    return true;
+}
+
 static unsigned one_slot(const struct member *member)
 {
     (void)member;
@@ -11,7 +70,7 @@ static bool serial_sample(struct member *member, bool warmup, struct serial_time
                           int64_t *time_ns, struct assay_error *error)
 {
     struct serial *serial = &member->slots[0].serial;
-    if (!serial_batch(serial, times, error) ||
+    if (!serial_batch(serial, times, error) || (!warmup && !trace_batch(member, times, error)) ||
         (!warmup &&
          !repeat_sample(serial, member->repeats_due, times, &member->repeated_ns, error)))
         return false;
@@ -30,8 +89,11 @@ static bool serial_run_all(struct member *member, const struct engine_perturb *p
 
 const struct measure_method method_serial = {
     .slots = one_slot,
+    .open = serial_open,
     .sample = serial_sample,
     .run_all = serial_run_all,
+    .report = serial_report,
+    .close = serial_close,
 };
 
 bool method_refuse_reset(const struct member *member, struct assay_error *error)

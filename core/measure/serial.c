@@ -159,13 +159,13 @@ void serial_finish(struct serial *serial)
     serial->count = 0;
 }
 
-static bool host_run(struct serial *serial, const struct assay_stage *stage, int64_t *time_ns,
-                     struct assay_error *error)
+static bool host_run(struct serial *serial, const struct assay_stage *stage,
+                     struct command_times *times, struct assay_error *error)
 {
-    int64_t begin = clock_now(serial->clock);
+    times->begin_ns = clock_now(serial->clock);
     if (!stage->run(registry_stage(stage), serial->self, error))
         return serial_hook_failed(stage->name, "run", error);
-    *time_ns = clock_now(serial->clock) - begin;
+    times->end_ns = clock_now(serial->clock);
     return true;
 }
 
@@ -179,14 +179,15 @@ bool serial_model_duration(const struct assay_stage *stage, void *self, int64_t 
                       (long long)*duration_ns);
 }
 
-static bool model_run(struct serial *serial, const struct assay_stage *stage, int64_t *time_ns,
-                      struct assay_error *error)
+static bool model_run(struct serial *serial, const struct assay_stage *stage,
+                      struct command_times *times, struct assay_error *error)
 {
-    int64_t begin = clock_now(serial->clock), duration;
-    if (!serial_model_duration(stage, serial->self, begin, &duration, error))
+    int64_t duration;
+    times->begin_ns = clock_now(serial->clock);
+    if (!serial_model_duration(stage, serial->self, times->begin_ns, &duration, error))
         return false;
-    serial->clock->sleep_until_ns(serial->clock, begin + duration);
-    *time_ns = clock_now(serial->clock) - begin;
+    serial->clock->sleep_until_ns(serial->clock, times->begin_ns + duration);
+    times->end_ns = clock_now(serial->clock);
     return true;
 }
 
@@ -194,18 +195,20 @@ static bool stage_run(struct serial *serial, unsigned index, struct serial_times
                       struct assay_error *error)
 {
     struct serial_stage *entry = &serial->stages[index];
-    int64_t *time_ns = &times->stages[index].time_ns;
-    times->stages[index].device_ns = -1;
+    struct command_times of_stage = {0};
+    bool good;
     if (entry->stage->kind == ASSAY_STAGE_HOST)
-        return host_run(serial, entry->stage, time_ns, error);
-    if (entry->stage->kind == ASSAY_STAGE_MODEL)
-        return model_run(serial, entry->stage, time_ns, error);
-    struct command_times command;
-    if (!command_execute(entry->command, serial->clock, &command, error))
-        return false;
-    times->submit_ns += command.submit_ns;
-    *time_ns = command.end_ns - command.begin_ns;
-    return true;
+        good = host_run(serial, entry->stage, &of_stage, error);
+    else if (entry->stage->kind == ASSAY_STAGE_MODEL)
+        good = model_run(serial, entry->stage, &of_stage, error);
+    else
+        good = command_execute(entry->command, serial->clock, &of_stage, error);
+    times->submit_ns += of_stage.submit_ns;
+    times->stages[index].time_ns = of_stage.end_ns - of_stage.begin_ns;
+    times->stages[index].device_ns = -1;
+    times->stages[index].begin_ns = of_stage.begin_ns;
+    times->stages[index].end_ns = of_stage.end_ns;
+    return good;
 }
 
 bool serial_stage_run_alone(struct serial *serial, unsigned index, struct assay_error *error)

@@ -59,6 +59,7 @@ struct serial_times {
     int64_t cpu_ns;    /* of the whole process; -1 where it was not read */
     struct {
         int64_t time_ns, device_ns; /* device_ns -1: none */
+        int64_t begin_ns, end_ns;   /* on the clock: as the host saw it */
     } stages[MEASURE_STAGES_MAX];
     int64_t extra_ns[SERIAL_EXTRAS]; /* what a schedule adds (measure/method.h) */
 };

@@ -22,12 +22,17 @@ static enum engine_answer next(void *user, uint64_t batch, int64_t now_ns,
     return trace->listened.next(trace->listened.user, batch, now_ns, issue);
 }
 
+bool trace_event(struct trace *trace, const struct event *event, struct assay_error *error)
+{
+    if (event->batch >= trace->batches)
+        trace->batches = event->batch + 1;
+    return event->batch >= batches_most(trace->stages) || events_add(&trace->events, event, error);
+}
+
 static bool ended(void *user, const struct event *event, struct assay_error *error)
 {
     struct trace *trace = user;
-    if (event->batch >= trace->batches)
-        trace->batches = event->batch + 1;
-    if (event->batch < batches_most(trace->stages) && !events_add(&trace->events, event, error))
+    if (!trace_event(trace, event, error))
         return false;
     return trace->listened.ended(trace->listened.user, event, error);
 }

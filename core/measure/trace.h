@@ -16,11 +16,14 @@ struct trace {
     struct engine_source listened; /* trace_listen() */
     unsigned stages;
 };
-/* Before trace_listen(): room for the events of a run, which is then kept without allocating. */
+/* Before trace_listen() and trace_event(): room for the events of a run, which is then kept without
+ * allocating. */
 bool trace_open(struct trace *trace, const struct engine_layout *layout, struct assay_error *error);
 /* In place of what it held: the events of the run that the source returned is given to, which
  * forwards all to `source`. Both stay until that run has ended. */
 struct engine_source trace_listen(struct trace *trace, const struct engine_source *source);
+/* After trace_open(): one event more, of the first batches as long as there is room. */
+bool trace_event(struct trace *trace, const struct event *event, struct assay_error *error);
 /* In place of what it held: the events of a run of batches 0 ... batches - 1 that has ended. */
 bool trace_keep(struct trace *trace, const struct engine_layout *layout,
                 const struct events *events, uint64_t batches, struct assay_error *error);

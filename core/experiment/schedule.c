@@ -122,9 +122,9 @@ bool schedule_find(const char *name, enum schedule_kind *kind, struct assay_erro
     struct text list = {0};
     text_add_list(&list, names, count);
     const char *nearest = text_nearest(name, names, count);
-    assay_fail(error, ASSAY_INVALID, "there is no schedule '%s'%s%s%s; there %s %s", name,
-               nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-               count == 1 ? "is" : "are", text_string(&list));
+    assay_fail(error, ASSAY_INVALID, "there is no schedule '%s'%s%s%s %s %s", name,
+               nearest ? "; did you mean '" : "", nearest ? nearest : "",
+               nearest ? "'? There" : "; there", count == 1 ? "is" : "are", text_string(&list));
     text_free(&list);
     return false;
 }
@@ -152,6 +152,11 @@ bool schedule_check_given(const struct schedule *schedule, struct assay_error *e
         return assay_fail(error, ASSAY_INVALID,
                           "wait_max is the time that a request waits for others of its batch, and "
                           "batches hold one request; give batch_max too");
+    if (schedule->kind == SCHEDULE_OPEN_LOOP && schedule->queue_max < schedule->batch_max)
+        return assay_fail(error, ASSAY_INVALID,
+                          "queue_max: so few requests wait that no batch is ever full; give at "
+                          "least batch_max, %lld",
+                          (long long)schedule->batch_max);
     if (schedule->window_ns > schedule->duration_ns / WINDOWS_LEAST && schedule->window_ns > 0)
         return assay_fail(error, ASSAY_INVALID,
                           "window: at least %d windows are wanted in the duration", WINDOWS_LEAST);

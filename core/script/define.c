@@ -92,8 +92,11 @@ static size_t list_length(lua_State *L, const char *name)
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
         lua_Integer index = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
         if (index < 1 || (size_t)index > count)
-            script_fail(L, "%s: a list of values is wanted, but it has the member [%s]", name,
-                        luaL_tolstring(L, -2, NULL));
+            script_fail(L, "%s: a list of values is wanted, but it has the member [%s]%s", name,
+                        luaL_tolstring(L, -2, NULL),
+                        strcmp(name, "schedule") == 0
+                            ? "; one schedule is written as assay.pipelined{ depth = 2 }"
+                            : "");
         seen++;
     }
     if (seen != count)

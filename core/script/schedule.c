@@ -66,9 +66,11 @@ bool schedule_read(lua_State *L, int index, struct schedule *schedule, struct as
         return true;
     }
     if (lua_type(L, index) != LUA_TSTRING)
-        return assay_fail(error, ASSAY_INVALID,
-                          "schedule: one such as assay.serial() is wanted, not a %s",
-                          luaL_typename(L, index));
+        return assay_fail(
+            error, ASSAY_INVALID, "schedule: one such as assay.serial() is wanted, not a %s%s",
+            luaL_typename(L, index),
+            lua_isfunction(L, index) ? "; call it: assay.pipelined{ depth = 2 }, assay.serial()"
+                                     : "");
     if (!schedule_find(lua_tostring(L, index), &kind, error)) {
         error_prefix(error, "schedule");
         return false;

@@ -119,6 +119,9 @@ static void what_does_not_fit_is_refused(void **state)
     refuse("{\"name\":\"open_loop\",\"rate\":10,\"duration\":7900000000}",
            "duration: fewer than 80 requests arrive in it at this rate, which says nothing of "
            "their latency; give a longer one");
+    refuse(
+        "{\"name\":\"open_loop\",\"rate\":10,\"batch_max\":8,\"queue_max\":7}",
+        "queue_max: so few requests wait that no batch is ever full; give at least batch_max, 8");
     refuse("{\"name\":\"dance\"}", "there is no schedule 'dance'");
 }
 

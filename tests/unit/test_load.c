@@ -309,6 +309,87 @@ static void clients_wait_for_each_other(void **state)
     assert_near(f, "throughput", 1000, 1e-9);
 }
 
+/* Batches at random: in each window the three parts are the whole, and none is under 0. */
+static void the_parts_of_a_latency_are_the_whole(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(1500, SCHEDULE_ARRIVALS_POISSON);
+    schedule.batch_max = 8;
+    schedule.wait_max_ns = 2 * MS;
+    run(f, &schedule, "100 us", 200 * MS);
+    assert_null(load_overload(f->load));
+    double batching = 0;
+    for (size_t i = 0; i < load_window_count(f->load); i++) {
+        const struct load_window *window = load_window_at(f->load, i);
+        double parts = window->waiting + window->batching + window->service;
+        assert_true(window->waiting >= 0 && window->batching >= 0 && window->service > 0);
+        assert_true(fabs(parts - window->latency) < 1e-9 * window->latency);
+        batching += window->batching;
+    }
+    assert_true(batching > 0);
+}
+
+/* Little's law: as many are in the system as there are clients. */
+static void clients_are_throughput_times_latency(void **state)
+{
+    struct fixture *f = *state;
+    static const int64_t clients[] = {1, 2, 5, 16}, batches[] = {1, 4};
+    for (size_t i = 0; i < 8; i++) {
+        struct schedule schedule = schedule_default(SCHEDULE_CLOSED_LOOP);
+        schedule.clients = clients[i / 2];
+        schedule.batch_max = batches[i % 2];
+        run(f, &schedule, "300 us", 200 * MS);
+        double in_system = metric_of(f, "throughput").value * metric_of(f, "latency.mean").value;
+        if (!(fabs(in_system / (double)schedule.clients - 1) < 0.01))
+            fail_msg("%d clients: %g in the system", (int)schedule.clients, in_system);
+        tear_down(state);
+        set_up(state);
+    }
+}
+
+/* What an engine does, by hand: one request at a time, 1 ms each, and number `slow` 51 ms. */
+static void serve_by_hand(struct fixture *f, struct engine_source source, uint64_t slow)
+{
+    struct engine_issue issue = {0};
+    int64_t now_ns = 0;
+    for (uint64_t batch = 0;;) {
+        enum engine_answer answer = source.next(source.user, batch, now_ns, &issue);
+        if (answer == ENGINE_END)
+            break;
+        if (answer == ENGINE_LATER) {
+            now_ns = issue.when_ns;
+            continue;
+        }
+        struct event event = {.batch = batch, .begin_ns = now_ns};
+        now_ns += batch++ == slow ? 51 * MS : MS;
+        event.end_ns = now_ns;
+        assert_true(source.ended(source.user, &event, &f->error));
+    }
+}
+
+/* One each 2 ms for a second. The one that takes 51 ms delays those that were meant to arrive
+ * meanwhile: the next has 50 ms, the one after it 49, ... One latency in ten is over 1 ms, the 99th
+ * percentile is the fifth largest, the 95th the 25th. A client that waits for its result before it
+ * asks again would see one slow request in 500, and both at 1 ms. */
+static void a_pause_counts_for_all_that_were_meant_to_arrive(void **state)
+{
+    struct fixture *f = *state;
+    struct load_times times;
+    struct schedule schedule = open_loop(500, SCHEDULE_ARRIVALS_EVEN);
+    f->load = load_create(&schedule, 7, 1, &f->error);
+    assert_non_null(f->load);
+    serve_by_hand(f, load_begin(f->load, 0, 1000 * MS), 100);
+    assert_true(load_end(f->load, 1000 * MS, true, &times, &f->error));
+    assert_int_equal(load_window_at(f->load, 0)->ended, 499);
+    finish(f);
+    assert_near(f, "latency.p50", 1e-3, 0.005);
+    assert_near(f, "latency.p95", 27e-3, 0.005);
+    assert_near(f, "latency.p99", 47e-3, 0.005);
+    /* 449 of 1 ms, and 51 + 50 + ... + 2 */
+    assert_near(f, "latency.mean", (449 + 53 * 25) / 499.0 * 1e-3, 1e-9);
+    assert_near(f, "latency.waiting", ((449 + 53 * 25) - (498 + 51)) / 499.0 * 1e-3, 1e-9);
+}
+
 #define LOAD_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -323,6 +404,9 @@ int main(void)
         LOAD_TEST(batches_wait_for_the_last_one),
         LOAD_TEST(none_waits_for_longer_than_it_may),
         LOAD_TEST(clients_wait_for_each_other),
+        LOAD_TEST(the_parts_of_a_latency_are_the_whole),
+        LOAD_TEST(clients_are_throughput_times_latency),
+        LOAD_TEST(a_pause_counts_for_all_that_were_meant_to_arrive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

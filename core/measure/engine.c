@@ -126,6 +126,7 @@ struct engine *engine_create(const struct engine_params *params, struct assay_er
     engine->clock = params->clock;
     engine->depth = params->depth;
     engine->variants = params->variants;
+    engine->stamps = params->stamps;
     engine->slots = malloc(count * sizeof(*engine->slots));
     engine->ring = calloc(params->depth, sizeof(*engine->ring));
     if (!engine->slots || !engine->ring)

@@ -51,6 +51,7 @@ struct engine_params {
      * at other sizes, in the same slot of the ring; they outlive the engine. */
     struct serial *const *slots;
     unsigned depth, variants; /* at least 1 */
+    bool stamps;              /* events have what the device said of their stages */
 };
 /* Starts the threads; they sleep between runs. */
 struct engine *engine_create(const struct engine_params *params, struct assay_error *error);

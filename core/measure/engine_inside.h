@@ -25,6 +25,7 @@ struct engine {
     struct assay_clock *clock;
     struct serial **slots;
     unsigned depth, variants;
+    bool stamps;
     struct engine_threads *threads; /* NULL: MODEL stages */
 
     /* Of the run in progress. */

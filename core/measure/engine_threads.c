@@ -19,6 +19,7 @@ struct flight {
     unsigned slot, stage;
     uint64_t batch, value;
     int64_t begin_ns, cpu_ns;
+    struct event_stamps stamps;
 };
 
 struct worker {
@@ -93,7 +94,8 @@ static void over(struct worker *worker, const struct flight *flight, int64_t end
                           .group = worker->group,
                           .begin_ns = begin_ns,
                           .end_ns = end_ns,
-                          .cpu_ns = flight->cpu_ns};
+                          .cpu_ns = flight->cpu_ns,
+                          .stamps = flight->stamps};
     worker->last_end_ns = end_ns;
     engine->threads->busy--;
     uint64_t issued = engine->next;
@@ -123,6 +125,13 @@ static void delay(struct engine *engine, const struct flight *flight)
         engine->clock->sleep_until_ns(engine->clock, clock_now(engine->clock) + delay_ns);
 }
 
+/* Without the lock, and before the recording is submitted again. */
+static bool take_stamps(const struct engine *engine, const struct serial *serial,
+                        struct flight *flight, struct assay_error *error)
+{
+    return !engine->stamps || serial_stage_stamps(serial, flight->stage, &flight->stamps, error);
+}
+
 /* Runs the stage from its begin to its end on this thread. */
 static void run_here(struct worker *worker, struct serial *serial, struct flight *flight)
 {
@@ -135,6 +144,7 @@ static void run_here(struct worker *worker, struct serial *serial, struct flight
     bool good = serial_stage_run_alone(serial, flight->stage, &error);
     int64_t end_ns = clock_now(engine->clock);
     flight->cpu_ns = clock_thread_cpu_ns() - cpu_ns;
+    good = good && take_stamps(engine, serial, flight, &error);
     pthread_mutex_lock(&engine->threads->lock);
     if (good)
         over(worker, flight, end_ns);
@@ -181,7 +191,8 @@ static void submit(struct worker *worker, struct serial *serial, struct flight *
     good = good && timeline_reached(worker->timeline, flight->value, &ended, &error);
     int64_t now_ns = clock_now(engine->clock);
     flight->cpu_ns = clock_thread_cpu_ns() - cpu_ns;
-    good = good && (!ended || command_settle(serial->stages[flight->stage].command, &error));
+    good = good && (!ended || (command_settle(serial->stages[flight->stage].command, &error) &&
+                               take_stamps(engine, serial, flight, &error)));
     pthread_mutex_lock(&engine->threads->lock);
     if (!submitted) {
         worker->value--;
@@ -252,6 +263,7 @@ static void land(struct worker *worker)
                               serial->stages[flight.stage].stage->name, &error) &&
                 command_settle(command, &error);
     int64_t now_ns = clock_now(engine->clock);
+    good = good && take_stamps(engine, serial, &flight, &error);
     pthread_mutex_lock(&engine->threads->lock);
     while (good && !engine->failed && engine->perturb.defect_stage == 0 &&
            engine->ring[flight.slot].ended < flight.stage)

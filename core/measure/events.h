@@ -5,11 +5,18 @@
 
 #include "base/error.h"
 
+/* What the device said of a stage, on the clock of its queue. */
+struct event_stamps {
+    bool there;
+    uint64_t begin, end;
+};
+
 struct event {
     uint64_t batch; /* counts from 0 in each run of an engine */
     unsigned slot, stage, group;
     int64_t begin_ns, end_ns; /* on the case's clock */
     int64_t cpu_ns;           /* of the thread that ran or submitted it; -1: not read */
+    struct event_stamps stamps;
 };
 
 /* All zero is empty. In order of their ends. */

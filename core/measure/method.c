@@ -20,6 +20,7 @@ static bool serial_open(struct member *member, struct assay_error *error)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a trace");
     struct serial *slot = &member->slots[0].serial;
     engine_layout_make(&slot, 1, member->request->params, &self->layout);
+    trace_look(&self->trace, member->request->device, false);
     return trace_open(&self->trace, &self->layout, error);
 }
 
@@ -36,6 +37,7 @@ static bool trace_batch(struct member *member, const struct serial_times *times,
                         struct assay_error *error)
 {
     struct traced *self = member->state;
+    const struct serial *serial = &member->slots[0].serial;
     for (unsigned i = 0; self && i < self->layout.stages; i++) {
         struct event event = {.batch = member->turns,
                               .stage = i,
@@ -43,7 +45,8 @@ static bool trace_batch(struct member *member, const struct serial_times *times,
                               .begin_ns = times->stages[i].begin_ns,
                               .end_ns = times->stages[i].end_ns,
                               .cpu_ns = -1};
-        if (!trace_event(&self->trace, &event, error))
+        if (!serial_stage_stamps(serial, i, &event.stamps, error) ||
+            !trace_event(&self->trace, &event, error))
             return false;
     }
     return true;
@@ -51,12 +54,14 @@ static bool trace_batch(struct member *member, const struct serial_times *times,
 
 static bool serial_report(struct member *member, double confidence, struct assay_error *error)
 {
-    const struct traced *self = member->state;
+    struct traced *self = member->state;
     (void)confidence;
     (void)error;
     text_clear(&member->result->trace);
-    if (self)
-        trace_add(&self->trace, &self->layout, &member->slots[0].serial, 1, &member->result->trace);
+    if (!self)
+        return true;
+    trace_look(&self->trace, member->request->device, true);
+    trace_add(&self->trace, &self->layout, &member->slots[0].serial, 1, &member->result->trace);
     return true;
 }
 

@@ -75,7 +75,8 @@ static bool make_engine(struct member *member, struct pipelined *self, struct as
                                    .layout = &self->layout,
                                    .slots = self->recordings,
                                    .depth = self->depth,
-                                   .variants = 1};
+                                   .variants = 1,
+                                   .stamps = member->request->trace};
     self->engine = engine_create(&params, error);
     return self->engine;
 }
@@ -245,8 +246,13 @@ static bool sample_burst(struct member *member, bool warmup, struct serial_times
     struct window window;
     bool cpu = !member->clock->simulated;
     int64_t cpu_ns = cpu ? clock_process_cpu_ns() : 0;
+    bool traced = !warmup && member->request->trace;
+    if (traced)
+        trace_look(&self->trace, member->request->device, false);
     if (!burst(self, NULL, &window, error))
         return false;
+    if (traced)
+        trace_look(&self->trace, member->request->device, true);
     times->cpu_ns = cpu ? (clock_process_cpu_ns() - cpu_ns) / (int64_t)window.batches : -1;
     times->time_ns = read_latencies(self);
     set_extras(self, window.period_ns, times);

@@ -113,7 +113,8 @@ static bool make_engine(struct member *member, struct queued *self, struct assay
                                    .layout = layout,
                                    .slots = self->recordings,
                                    .depth = 1,
-                                   .variants = self->sizes};
+                                   .variants = self->sizes,
+                                   .stamps = member->request->trace};
     self->engine = engine_create(&params, error);
     self->load = self->engine ? load_create(&member->request->schedule, member->request->seed,
                                             layout->stages, error)
@@ -168,11 +169,16 @@ static bool queued_sample(struct member *member, bool warmup, struct serial_time
         return false;
     struct engine_source source = load_begin(self->load, clock_now(member->clock),
                                              warmup ? self->warmup_ns : self->window_ns);
-    if (!warmup && member->request->trace)
+    bool traced = !warmup && member->request->trace;
+    if (traced)
         source = trace_listen(&self->trace, &source);
+    if (traced)
+        trace_look(&self->trace, member->request->device, false);
     if (!engine_run(self->engine, &source, NULL, error) ||
         !load_end(self->load, clock_now(member->clock), !warmup, &of_window, error))
         return false;
+    if (traced)
+        trace_look(&self->trace, member->request->device, true);
     *times = (struct serial_times){
         .time_ns = of_window.batch_ns, .submit_ns = -1, .device_ns = -1, .cpu_ns = -1};
     for (unsigned i = 0; i < self->stages; i++) {

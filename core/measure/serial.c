@@ -217,6 +217,14 @@ bool serial_stage_run_alone(struct serial *serial, unsigned index, struct assay_
     return stage_run(serial, index, &times, error);
 }
 
+bool serial_stage_stamps(const struct serial *serial, unsigned index, struct event_stamps *stamps,
+                         struct assay_error *error)
+{
+    struct assay_command *command = serial->stages[index].command;
+    *stamps = (struct event_stamps){.there = command && command_has_stamps(command)};
+    return !stamps->there || command_stamps(command, &stamps->begin, &stamps->end, error);
+}
+
 /* After the batch: reading timestamps is no part of it. */
 static bool stamps_read(struct serial *serial, struct serial_times *times,
                         struct assay_error *error)

@@ -7,6 +7,7 @@
 #include <assay/workload.h>
 
 #include "base/clock.h"
+#include "measure/events.h"
 #include "measure/repeat.h"
 #include "vulkan/command.h"
 
@@ -70,6 +71,9 @@ bool serial_batch(struct serial *serial, struct serial_times *times, struct assa
 
 /* Runs one host stage, or one device stage with its submits and waits. Any thread. */
 bool serial_stage_run_alone(struct serial *serial, unsigned index, struct assay_error *error);
+/* What the device says of the last execution of a stage, where it says anything. */
+bool serial_stage_stamps(const struct serial *serial, unsigned index, struct event_stamps *stamps,
+                         struct assay_error *error);
 /* How long a MODEL stage that begins now takes. */
 bool serial_model_duration(const struct assay_stage *stage, void *self, int64_t now_ns,
                            int64_t *duration_ns, struct assay_error *error);

@@ -67,7 +67,8 @@ static bool make_engine(struct member *member, struct sustained *self, struct as
                                    .layout = layout,
                                    .slots = self->recordings,
                                    .depth = self->depth,
-                                   .variants = 1};
+                                   .variants = 1,
+                                   .stamps = member->request->trace};
     self->engine = engine_create(&params, error);
     return self->engine && (!member->request->trace || trace_open(&self->trace, layout, error));
 }
@@ -144,7 +145,12 @@ static bool run(struct member *member, struct sustained *self, int64_t window_ns
     self->batch_ns = 0;
     for (unsigned i = 0; i < self->stages; i++)
         self->stage_ns[i] = 0;
-    return engine_run(self->engine, &source, perturb, error);
+    if (traced)
+        trace_look(&self->trace, member->request->device, false);
+    bool good = engine_run(self->engine, &source, perturb, error);
+    if (traced && good)
+        trace_look(&self->trace, member->request->device, true);
+    return good;
 }
 
 /* How far it came is worth knowing of one that fails late. */

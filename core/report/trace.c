@@ -8,10 +8,13 @@
 
 #include <string.h>
 
-#define EVENT_MEMBERS 6 /* batch, slot, stage, begin, end, cpu */
+/* Batch, slot, stage, begin, end, cpu; and begin and end by the device's clock, where it has one
+ * that is comparable. */
+#define EVENT_MEMBERS 8
+#define EVENT_MEMBERS_LEAST 6
 
 struct trace {
-    const json_t *groups, *stages, *events;
+    const json_t *groups, *clocks, *stages, *events;
     size_t process;
     bool first; /* no event is there yet */
 };
@@ -62,17 +65,59 @@ static void add_row(struct trace *trace, size_t group, struct text *out)
     text_free(&name);
 }
 
+/* A queue whose device's clock is known on the axis has a second row. */
+static size_t clock_row(const struct trace *trace, size_t group)
+{
+    return json_array_size(trace->groups) + group + 1;
+}
+
+static void add_clock_row(struct trace *trace, size_t group, struct text *out)
+{
+    const json_t *clock = json_array_get(trace->clocks, group);
+    const char *own = json_string_value(json_array_get(trace->groups, group));
+    struct text name = {0};
+    if (!json_is_object(clock))
+        return;
+    text_addf(&name, "%s by the device's clock, to %lld ns", own ? own : "",
+              (long long)json_whole(clock, "uncertainty_ns", 0));
+    add_name(trace, "thread_name", clock_row(trace, group), text_string(&name), out);
+    text_free(&name);
+}
+
+/* Members that are not there are -1. */
 static bool read_event(const json_t *event, int64_t values[static EVENT_MEMBERS])
 {
-    if (json_array_size(event) != EVENT_MEMBERS)
+    size_t count = json_array_size(event);
+    if (count != EVENT_MEMBERS && count != EVENT_MEMBERS_LEAST)
         return false;
     for (size_t i = 0; i < EVENT_MEMBERS; i++) {
         const json_t *value = json_array_get(event, i);
         values[i] = json_is_integer(value) ? json_integer_value(value) : -1;
-        if (values[i] < 0 && !(i == EVENT_MEMBERS - 1 && json_is_null(value)))
+        if (i < count && values[i] < 0 && !(i == EVENT_MEMBERS_LEAST - 1 && json_is_null(value)))
             return false;
     }
-    return values[4] >= values[3];
+    return values[4] >= values[3] && values[7] >= values[6];
+}
+
+static void add_device_stage(struct trace *trace, const int64_t *event, struct text *out)
+{
+    const json_t *stage = json_array_get(trace->stages, (size_t)event[2]);
+    if (event[6] < 0)
+        return;
+    begin_line(trace, out);
+    text_add(out, "{\"ph\":\"X\",\"cat\":\"device\",\"name\":");
+    record_add_string(out, json_text(stage, "name", ""));
+    text_addf(out, ",\"pid\":%zu,\"tid\":%zu", trace->process,
+              clock_row(trace, (size_t)json_whole(stage, "group", 0)));
+    add_us(out, "ts", event[6]);
+    add_us(out, "dur", event[7] - event[6]);
+    text_add(out, ",\"args\":{\"batch\":");
+    text_add_integer(out, event[0]);
+    text_add(out, ",\"slot\":");
+    text_add_integer(out, event[1]);
+    text_add(out, ",\"stage\":");
+    text_add_integer(out, event[2]);
+    text_add(out, "}}");
 }
 
 static void add_stage(struct trace *trace, const int64_t *event, struct text *out)
@@ -123,6 +168,7 @@ static bool add_case(const struct view *view, size_t at, struct trace *trace, st
     const json_t *given = json_object_get(samples, "trace");
     bool good = record && !error->status;
     trace->groups = json_object_get(given, "groups");
+    trace->clocks = json_object_get(given, "clocks");
     trace->stages = json_object_get(given, "stages");
     trace->events = json_object_get(given, "events");
     trace->process = at + 1;
@@ -135,6 +181,8 @@ static bool add_case(const struct view *view, size_t at, struct trace *trace, st
         add_name(trace, "process_name", 0, text_string(&label), out);
         for (i = 0; i < json_array_size(trace->groups); i++)
             add_row(trace, i, out);
+        for (i = 0; i < json_array_size(trace->clocks); i++)
+            add_clock_row(trace, i, out);
         json_array_foreach((json_t *)(uintptr_t)trace->events, i, event)
         {
             int64_t values[EVENT_MEMBERS];
@@ -143,6 +191,7 @@ static bool add_case(const struct view *view, size_t at, struct trace *trace, st
             if (!good)
                 break;
             add_stage(trace, values, out);
+            add_device_stage(trace, values, out);
             add_batch_end(trace, values, out);
         }
         text_free(&label);

@@ -79,6 +79,12 @@ bool command_submit(struct assay_command *command, const struct command_wait *wa
 /* After the value was reached: the host can read what was written. */
 bool command_settle(struct assay_command *command, struct assay_error *error);
 
+/* Whether all of it runs on one queue that has timestamps. */
+bool command_has_stamps(const struct assay_command *command);
+/* The first and the last timestamp of the last execution, on the queue's own clock; only where
+ * command_has_stamps, and after it has ended. */
+bool command_stamps(struct assay_command *command, uint64_t *begin, uint64_t *end,
+                    struct assay_error *error);
 /* Device time of the last execution: the sum over device segments, longest lane of each; -1 without
  * timestamps. A call of its own, since reading timestamps costs host time that no batch should
  * carry. */

@@ -38,11 +38,12 @@ static int64_t segment_ns(const struct assay_command *command,
     return longest;
 }
 
+/* Two a lane; 0 for lanes without work. */
 static bool read_stamps(struct assay_command *command, const struct command_segment *segment,
-                        int64_t *ns, struct assay_error *error)
+                        uint64_t stamps[static 2 * COMMAND_LANES], struct assay_error *error)
 {
     struct vulkan_device *member = command->member;
-    uint64_t stamps[2 * COMMAND_LANES] = {0};
+    memset(stamps, 0, 2 * COMMAND_LANES * sizeof(*stamps));
     unsigned first = segment->buffers[0] != NULL ? 0 : 1;
     unsigned last = segment->buffers[1] != NULL ? 1 : 0;
     uint32_t count = 2 * (last - first + 1);
@@ -55,7 +56,6 @@ static bool read_stamps(struct assay_command *command, const struct command_segm
                           command->name);
     if (result != VK_SUCCESS)
         return device_fail(command->device, result, "vkGetQueryPoolResults", error);
-    *ns = segment_ns(command, segment, stamps);
     return true;
 }
 
@@ -174,12 +174,34 @@ bool command_device_time(struct assay_command *command, int64_t *device_ns,
     *device_ns = -1;
     if (!command_has_timestamps(command))
         return true;
-    int64_t sum = 0, ns = 0;
+    int64_t sum = 0;
     for (size_t i = 0; i < command->segments.count; i++) {
-        if (!read_stamps(command, command_segment_at(command, i), &ns, error))
+        uint64_t stamps[2 * COMMAND_LANES];
+        const struct command_segment *segment = command_segment_at(command, i);
+        if (!read_stamps(command, segment, stamps, error))
             return false;
-        sum += ns;
+        sum += segment_ns(command, segment, stamps);
     }
     *device_ns = sum;
+    return true;
+}
+
+bool command_has_stamps(const struct assay_command *command)
+{
+    return command_has_timestamps(command) && command_queue_count(command) == 1;
+}
+
+bool command_stamps(struct assay_command *command, uint64_t *begin, uint64_t *end,
+                    struct assay_error *error)
+{
+    uint64_t stamps[2 * COMMAND_LANES];
+    const struct command_segment *first = command_segment_at(command, 0);
+    const struct command_segment *last = command_segment_at(command, command->segments.count - 1);
+    if (!read_stamps(command, first, stamps, error))
+        return false;
+    *begin = stamps[first->buffers[0] ? 0 : 2];
+    if (last != first && !read_stamps(command, last, stamps, error))
+        return false;
+    *end = stamps[last->buffers[1] ? 3 : 1];
     return true;
 }

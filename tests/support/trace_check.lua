@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: MIT
 -- lua5.4 trace_check.lua TRACE: whether a trace of `assay run --trace` can be what happened. Stages on one row never overlap, the
 -- stages of a batch run in order, and a slot begins a batch when its last one has ended; every batch has all stages and one
--- begin and end of its own. Prints what was looked at, or what is wrong (exit status 1).
+-- begin and end of its own. The same of the rows by the device's clock, within what that is known to, where a stage ends when the host
+-- sees it at the latest. Prints what was looked at, or what is wrong (exit status 1).
 local path = ...
-local processes, order, failures, events = {}, {}, 0, 0
+local processes, order, failures, events, on_device = {}, {}, 0, 0, 0
 
 local function wrong(...)
   failures = failures + 1
@@ -13,7 +14,7 @@ end
 local function process_of(line)
   local id = line:match('"pid":(%d+)')
   if not processes[id] then
-    processes[id] = { rows = {}, batches = {}, named = 0 }
+    processes[id] = { rows = {}, batches = {}, named = 0, slack = {} }
     order[#order + 1] = id
   end
   return processes[id]
@@ -38,6 +39,8 @@ for i = 2, #lines - 1 do
   local kind = line:match('^{"ph":"(%a)"')
   if kind == "M" then
     process.named = process.named + 1
+    local slack = line:match("by the device's clock, to (%d+) ns")
+    if slack then process.slack[line:match('"tid":(%d+)')] = math.tointeger(tonumber(slack)) end
   elseif kind == "X" then
     local begin, duration = ns(line, "ts"), ns(line, "dur")
     local event = { stage = number(line, "stage"), slot = number(line, "slot"), batch = number(line, "batch"), begin = begin,
@@ -45,19 +48,27 @@ for i = 2, #lines - 1 do
     local row = line:match('"tid":(%d+)')
     process.rows[row] = process.rows[row] or {}
     table.insert(process.rows[row], event)
-    local batch = process.batches[event.batch] or { stages = {} }
+    local batch = process.batches[event.batch] or { stages = {}, device = {} }
     process.batches[event.batch] = batch
+    event.slack = process.slack[row] or 0
+    if line:find('"cat":"device"', 1, true) then
+      if batch.device[event.stage] then wrong("batch %d has stage %s twice by the device's clock", event.batch, event.name) end
+      batch.device[event.stage] = event
+      on_device = on_device + 1
+      goto next
+    end
     if batch.stages[event.stage] then wrong("batch %d has stage %s twice", event.batch, event.name) end
     batch.stages[event.stage] = event
     events = events + 1
   elseif kind == "b" or kind == "e" then
     local number_of = number(line, "batch")
-    local batch = process.batches[number_of] or { stages = {} }
+    local batch = process.batches[number_of] or { stages = {}, device = {} }
     process.batches[number_of] = batch
     batch[kind] = ns(line, "ts")
   else
     wrong("line %d: neither metadata nor an event", i)
   end
+  ::next::
 end
 
 local batches = 0
@@ -67,7 +78,7 @@ for _, id in ipairs(order) do
     table.sort(list, function(a, b) return a.begin < b.begin or a.begin == b.begin and a.ended < b.ended end)
     for i = 2, #list do
       local a, b = list[i - 1], list[i]
-      if b.begin < a.ended then
+      if b.begin < a.ended - 2 * b.slack then
         wrong("process %s, row %s: %s of batch %d begins %d ns before %s of batch %d ends", id, row, b.name, b.batch,
           a.ended - b.begin, a.name, a.batch)
       end
@@ -94,6 +105,16 @@ for _, id in ipairs(order) do
           before.name)
       end
     end
+    for stage, event in pairs(batch.device) do
+      local before, seen = batch.device[stage - 1], batch.stages[stage]
+      if before and event.begin < before.ended - before.slack - event.slack then
+        wrong("process %s: %s of batch %d begins %d ns before %s ends by the device's clock", id, event.name, number_of,
+          before.ended - event.begin, before.name)
+      end
+      if seen and event.ended > seen.ended + event.slack then
+        wrong("process %s: %s of batch %d ends %d ns after the host saw it end", id, event.name, number_of, event.ended - seen.ended)
+      end
+    end
     local first, last = batch.stages[0], batch.stages[stage_count - 1]
     if first and last then
       local previous = last_of_slot[first.slot]
@@ -111,4 +132,5 @@ if failures > 0 then
   print(failures .. " wrong")
   os.exit(1)
 end
-print(string.format("%d cases, %d batches, %d stages in order", #order, batches, events))
+local by_device = on_device > 0 and string.format(", %d by the device's clock", on_device) or ""
+print(string.format("%d cases, %d batches, %d stages in order%s", #order, batches, events, by_device))

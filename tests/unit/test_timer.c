@@ -55,6 +55,51 @@ static void large_counts_stay_exact(void **state)
     assert_int_equal(timer_ns(UINT64_C(1) << 62, 83.0), INT64_MAX);
 }
 
+/* The device's clock ticks every 2 ns and runs 1 in 2000 fast: 1000 ticks are 1999 ns of the host's
+ * 2,000, so that 2,000,000 ticks are 3,998,000 ns. */
+static const struct timer_axis drifting = {
+    .first = {.device_ticks = 1000, .host_ns = 50000, .deviation_ns = 30},
+    .last = {.device_ticks = 2001000, .host_ns = 50000 + 3998000, .deviation_ns = 45},
+    .valid_bits = 64,
+    .tick_ns = 2.0};
+
+static void device_times_on_the_host_axis(void **state)
+{
+    (void)state;
+    assert_int_equal(timer_host_ns(&drifting, 1000), 50000);
+    assert_int_equal(timer_host_ns(&drifting, 2001000), 4048000);
+    assert_int_equal(timer_host_ns(&drifting, 1001000), 2049000); /* half of 3,998,000 */
+    assert_int_equal(timer_host_ns(&drifting, 2000), 51999);
+    assert_int_equal(timer_host_ns(&drifting, 0), 48001);         /* before the first look */
+    assert_int_equal(timer_host_ns(&drifting, 3001000), 6047000); /* after the last */
+    assert_int_equal(timer_uncertainty_ns(&drifting), 47);        /* 45 and a tick */
+}
+
+/* Of a queue with 16 bits: the looks have more. */
+static void device_times_wrap(void **state)
+{
+    (void)state;
+    struct timer_axis axis = {.first = {.device_ticks = 0x1fff0, .host_ns = 1000000},
+                              .last = {.device_ticks = 0x20010, .host_ns = 1000000 + 32 * 10},
+                              .valid_bits = 16,
+                              .tick_ns = 10.0};
+    assert_int_equal(timer_host_ns(&axis, 0xfff8), 1000080);
+    assert_int_equal(timer_host_ns(&axis, 0x0008), 1000240);
+    assert_int_equal(timer_host_ns(&axis, 0xffe0), 999840); /* 16 ticks before */
+}
+
+/* One look alone, or two that do not fit the period: the period counts. */
+static void looks_that_say_nothing_of_the_rate(void **state)
+{
+    (void)state;
+    struct timer_axis axis = drifting;
+    axis.last = axis.first;
+    assert_int_equal(timer_host_ns(&axis, 2000), 52000);
+    axis.last = drifting.last;
+    axis.last.host_ns += 100000; /* 2.5 % */
+    assert_int_equal(timer_host_ns(&axis, 2000), 52000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -63,6 +108,9 @@ int main(void)
         cmocka_unit_test(upper_bits_are_ignored),
         cmocka_unit_test(periods),
         cmocka_unit_test(large_counts_stay_exact),
+        cmocka_unit_test(device_times_on_the_host_axis),
+        cmocka_unit_test(device_times_wrap),
+        cmocka_unit_test(looks_that_say_nothing_of_the_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,8 @@ static void every_member(void **state)
     json_t *trace = traced(2, 1, &text);
     assert_string_equal(
         text_string(&text),
-        "{\"depth\":2,\"batches\":2,\"groups\":[\"queue 0.0.0\",\"host\"],\"stages\":["
+        "{\"depth\":2,\"batches\":2,\"groups\":[\"queue 0.0.0\",\"host\"],\"clocks\":[null,null],"
+        "\"stages\":["
         "{\"name\":\"source\",\"group\":1},{\"name\":\"upload\",\"group\":0},"
         "{\"name\":\"compute\",\"group\":0}],\"events\":[[0,0,0,0,1,5],[0,0,1,1,2,null],"
         "[0,0,2,2,3,null],[1,1,0,10,11,5],[1,1,1,11,12,null],[1,1,2,12,13,null]]}");

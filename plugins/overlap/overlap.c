@@ -315,9 +315,15 @@ static bool fit_work(struct overlap *o, struct assay_error *error)
     return true;
 }
 
+/* Only those that are needed: a driver may take long over the arithmetic. With compute_time the
+ * work is not known yet. */
 static bool make_kernels(struct overlap *o, struct assay_error *error)
 {
+    bool timed = o->params->compute_time > 0;
     for (int arithmetic = 0; arithmetic < 2; arithmetic++) {
+        bool used = arithmetic ? o->work.working > 0 : o->work.results > o->work.working;
+        if (!timed && !used)
+            continue;
         struct assay_constant constant = {"ARITHMETIC", arithmetic};
         struct assay_kernel_params kernel = {.size = sizeof(kernel),
                                              .source = "overlap_work.comp",

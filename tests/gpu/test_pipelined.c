@@ -17,6 +17,9 @@ struct setting {
 static const char *const small[] = {"upload",   "16 KiB", "flops", "1 kFLOP",
                                     "download", "4 KiB",  NULL};
 
+/* Two stages, and a kernel that is compiled in no time: what runs with each of the seeds. */
+static const char *const least[] = {"upload", "4 KiB", "flops", "0", "download", "0", NULL};
+
 static struct assay_device *devices[3]; /* by members */
 
 static int tear_down(void **state)
@@ -112,7 +115,7 @@ static void missing_wait_is_caught_with_every_seed(void **state)
             .members = 2, .depth = 2, .defect_stage = 2, .perturb = true, .seed = seed};
         struct measure_result result;
         struct assay_error error;
-        assert_false(measure(small, &setting, &result, &error));
+        assert_false(measure(least, &setting, &result, &error));
         assert_int_equal(error.status, ASSAY_WRONG_RESULT);
         measure_result_free(&result);
     }
@@ -123,7 +126,7 @@ static void right_engine_is_right_with_every_seed(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         assert_right(
-            small, (struct setting){.members = 2, .depth = 2, .perturb = true, .seed = seed}, NULL);
+            least, (struct setting){.members = 2, .depth = 2, .perturb = true, .seed = seed}, NULL);
 }
 
 /* A workload whose host stage fails in the middle of a burst. */

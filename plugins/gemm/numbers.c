@@ -39,45 +39,62 @@ double gemm_number_least_normal(enum gemm_number number)
     return format->exponent_bits ? ldexp(1, 1 - bias(format)) : 0;
 }
 
-/* A small float as a double: its bits at the top of a double's fraction, with the exponent put
- * right by a multiplication, which makes denormal ones right as well. No branches: a compiler makes
- * vectors of it. */
-static inline double small_value(uint32_t bits, unsigned exponent_bits, unsigned fraction_bits)
+static inline float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static inline uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/* A small float: its bits at the top of a float's fraction, with the exponent put right by a
+ * multiplication, which makes denormal ones right as well. What is `odd` and above stands for
+ * itself. No branches: a compiler makes vectors of it. */
+static inline double small_value(uint32_t bits, unsigned exponent_bits, unsigned fraction_bits,
+                                 uint32_t odd, uint32_t odd_value)
 {
     const uint32_t magnitude = bits & ((1u << (exponent_bits + fraction_bits)) - 1);
-    const uint64_t wide = (uint64_t)magnitude << (52 - fraction_bits);
-    const uint64_t scale_bits = (uint64_t)(1023 + 1023 - ((1u << (exponent_bits - 1)) - 1)) << 52;
-    double value, scale;
-    memcpy(&value, &wide, sizeof(value));
-    memcpy(&scale, &scale_bits, sizeof(scale));
-    value *= scale;
-    return bits >> (exponent_bits + fraction_bits) & 1 ? -value : value;
+    const uint32_t sign = bits >> (exponent_bits + fraction_bits) << 31;
+    const uint32_t scale = (254 - ((1u << (exponent_bits - 1)) - 1)) << 23;
+    const uint32_t wide = magnitude << (23 - fraction_bits);
+    const uint32_t usual = bits_of(float_of(wide) * float_of(scale));
+    const uint32_t is_odd = (int32_t)magnitude >= (int32_t)odd ? UINT32_MAX : 0;
+    return (double)float_of((usual & ~is_odd) | ((wide | odd_value) & is_odd) | sign);
 }
 
-static double fp16_value(uint16_t bits)
+/* The exponent of all ones is that of a float then, too. */
+static inline double fp16_value(uint16_t bits)
 {
-    if ((bits & 0x7c00) == 0x7c00)
-        return bits & 0x3ff ? (double)NAN : bits & 0x8000 ? -(double)INFINITY : (double)INFINITY;
-    return small_value(bits, 5, 10);
+    return small_value(bits, 5, 10, 0x7c00, 0x7f800000);
 }
 
-static double fp8_value(uint8_t bits)
+static inline double fp8_value(uint8_t bits)
 {
-    return (bits & 0x7f) == 0x7f ? (double)NAN : small_value(bits, 4, 3);
+    return small_value(bits, 4, 3, 0x7f, 0x7fc00000);
 }
 
-static double bf16_value(uint16_t bits)
+static inline double bf16_value(uint16_t bits)
 {
-    const uint32_t wide = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &wide, sizeof(value));
-    return (double)value;
+    return (double)float_of((uint32_t)bits << 16);
 }
+
+/* As many at a time as compilers make vectors of without being asked for more. */
+enum { TOGETHER = 16 };
 
 #define READ(type, value)                                                                          \
     do {                                                                                           \
         const type *from = (const type *)array + first;                                            \
-        for (size_t i = 0; i < count; i++)                                                         \
+        size_t i = 0;                                                                              \
+        for (; i + TOGETHER <= count; i += TOGETHER)                                               \
+            for (size_t lane = 0; lane < TOGETHER; lane++)                                         \
+                out[i + lane] = value(from[i + lane]);                                             \
+        for (; i < count; i++)                                                                     \
             out[i] = value(from[i]);                                                               \
     } while (0)
 

@@ -19,6 +19,17 @@ double gemm_gamma(enum gemm_number sum, uint64_t k)
     return sum == GEMM_NUMBER_FP64 ? 2 * gamma : gamma;
 }
 
+double gemm_gamma_fp16(uint64_t k)
+{
+    const double u = gemm_number_roundoff(GEMM_NUMBER_FP16), terms = (double)k + 1;
+    const double worst = terms * u < 1 ? terms * u / (1 - terms * u) : (double)INFINITY;
+    /* The sum of the sizes is at most sqrt(k) times this root. Partial sums of random signs are not
+     * larger than it, up to a few times, and rounding to nearest makes independent errors of them:
+     * 0.3 sqrt(k) u of it in the middle, more than 27 times that once in 10^13. */
+    const double likely = SPREADS * sqrt(terms) * u;
+    return fmin(worst * sqrt((double)k), likely);
+}
+
 static const void *matrix_data(const struct gemm_matrix *matrix, const void *data, uint64_t index)
 {
     return (const char *)data + index * matrix->elements * gemm_number_bytes(matrix->number);

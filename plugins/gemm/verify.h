@@ -30,6 +30,9 @@ bool gemm_verify(const struct gemm_check *check, struct gemm_finding *finding,
 
 /* The bound's factor of (|A| |B|)_ij, for sums of k products in this number. */
 double gemm_gamma(enum gemm_number sum, uint64_t k);
+/* For sums in fp16: the bound's factor of the root of the sum of the squares of the products, for
+ * products of random signs. */
+double gemm_gamma_fp16(uint64_t k);
 
 /* --- Parts of it --- */
 
@@ -50,6 +53,9 @@ struct gemm_view gemm_view_transpose(const struct gemm_view *view);
 
 /* Computes whole rows again and compares each element. rows: NULL means all of 0 ... count - 1. */
 bool gemm_check_rows(const struct gemm_view *view, const uint64_t *rows, uint64_t count,
+                     struct gemm_finding *finding, struct assay_error *error);
+/* The same of columns [first, end) of one row. */
+bool gemm_check_part(const struct gemm_view *view, uint64_t row, uint64_t first, uint64_t end,
                      struct gemm_finding *finding, struct assay_error *error);
 /* All elements by random sums over blocks of columns (Freivalds). */
 bool gemm_check_sums(const struct gemm_view *view, struct gemm_finding *finding,

@@ -15,6 +15,7 @@ struct block {
     uint64_t row[ROWS];
     size_t rows, columns, depth;
     uint64_t column, k;
+    bool squares; /* magnitude: of the squares of the products */
     double a[ROWS][DEPTH];
     double b[DEPTH > COLUMNS ? DEPTH : COLUMNS];
     double sum[ROWS][COLUMNS], magnitude[ROWS][COLUMNS]; /* of A B and of |A| |B| */
@@ -26,15 +27,39 @@ static size_t part(uint64_t size, uint64_t first, size_t most)
     return size - first < most ? (size_t)(size - first) : most;
 }
 
+static void add_sizes(struct block *block, size_t row, double a)
+{
+    double *sum = block->sum[row], *magnitude = block->magnitude[row];
+    const double size = fabs(a);
+    for (size_t j = 0; j < block->columns; j++) {
+        sum[j] += a * block->b[j];
+        magnitude[j] += size * fabs(block->b[j]);
+    }
+}
+
+static void add_squares(struct block *block, size_t row, double a)
+{
+    double *sum = block->sum[row], *magnitude = block->magnitude[row];
+    for (size_t j = 0; j < block->columns; j++) {
+        const double product = a * block->b[j];
+        sum[j] += product;
+        magnitude[j] += product * product;
+    }
+}
+
+static inline double magnitude_of(const struct block *block, double product)
+{
+    return block->squares ? product * product : fabs(product);
+}
+
 static void add_row_of_b(struct block *block, size_t k)
 {
     for (size_t row = 0; row < block->rows; row++) {
-        const double a = block->a[row][k], size = fabs(a);
-        double *sum = block->sum[row], *magnitude = block->magnitude[row];
-        for (size_t j = 0; j < block->columns; j++) {
-            sum[j] += a * block->b[j];
-            magnitude[j] += size * fabs(block->b[j]);
-        }
+        const double a = block->a[row][k];
+        if (block->squares)
+            add_squares(block, row, a);
+        else
+            add_sizes(block, row, a);
     }
 }
 
@@ -47,12 +72,13 @@ static void add_column_of_b(struct block *block, size_t column)
         size_t i = 0;
         for (; i + LANES <= block->depth; i += LANES)
             for (size_t lane = 0; lane < LANES; lane++) {
-                sums[lane] += a[i + lane] * block->b[i + lane];
-                magnitudes[lane] += fabs(a[i + lane]) * fabs(block->b[i + lane]);
+                const double product = a[i + lane] * block->b[i + lane];
+                sums[lane] += product;
+                magnitudes[lane] += magnitude_of(block, product);
             }
         for (; i < block->depth; i++) {
             sums[0] += a[i] * block->b[i];
-            magnitudes[0] += fabs(a[i]) * fabs(block->b[i]);
+            magnitudes[0] += magnitude_of(block, a[i] * block->b[i]);
         }
         block->sum[row][column] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
         block->magnitude[row][column] += (magnitudes[0] + magnitudes[1]) +
@@ -113,7 +139,7 @@ static void compare_row(const struct gemm_view *view, struct block *block, size_
                         struct gemm_finding *finding)
 {
     const enum gemm_number number = view->check->problem->c.number;
-    const double gamma = gemm_gamma(number, view->k);
+    const double gamma = block->squares ? gemm_gamma_fp16(view->k) : gemm_gamma(number, view->k);
     /* Products and sums under the least normal number may be flushed. */
     const double flushed = (2 * (double)view->k + 1) * gemm_number_least_normal(number);
     gemm_view_c(view, block->row[row], block->column, block->columns, block->got);
@@ -121,7 +147,8 @@ static void compare_row(const struct gemm_view *view, struct block *block, size_
         double wanted = block->sum[row][j];
         if (number == GEMM_NUMBER_INT32)
             wanted = wrapped(wanted);
-        const double bound = gamma * block->magnitude[row][j] + flushed;
+        const double magnitude = block->magnitude[row][j];
+        const double bound = gamma * (block->squares ? sqrt(magnitude) : magnitude) + flushed;
         const double error = error_of(block->got[j], wanted, bound);
         if (error > finding->error_over_bound)
             finding->error_over_bound = error;
@@ -130,11 +157,12 @@ static void compare_row(const struct gemm_view *view, struct block *block, size_
     }
 }
 
-static void check_block(const struct gemm_view *view, struct block *block,
-                        struct gemm_finding *finding)
+static void check_block(const struct gemm_view *view, struct block *block, uint64_t first,
+                        uint64_t end, struct gemm_finding *finding)
 {
-    for (block->column = 0; block->column < view->n; block->column += block->columns) {
-        block->columns = part(view->n, block->column, COLUMNS);
+    for (uint64_t next = first; next < end; next += block->columns) {
+        block->column = next;
+        block->columns = part(end, next, COLUMNS);
         memset(block->sum, 0, sizeof(block->sum));
         memset(block->magnitude, 0, sizeof(block->magnitude));
         for (block->k = 0; block->k < view->k; block->k += block->depth) {
@@ -146,18 +174,41 @@ static void check_block(const struct gemm_view *view, struct block *block,
     }
 }
 
+static struct block *make_block(const struct gemm_view *view, struct assay_error *error)
+{
+    struct block *block = malloc(sizeof(*block));
+    if (block)
+        block->squares = view->check->problem->c.number == GEMM_NUMBER_FP16;
+    else
+        assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for verification");
+    return block;
+}
+
 bool gemm_check_rows(const struct gemm_view *view, const uint64_t *rows, uint64_t count,
                      struct gemm_finding *finding, struct assay_error *error)
 {
-    struct block *block = malloc(sizeof(*block));
+    struct block *block = make_block(view, error);
     if (!block)
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for verification");
+        return false;
     for (uint64_t first = 0; first < count; first += block->rows) {
         block->rows = part(count, first, ROWS);
         for (size_t row = 0; row < block->rows; row++)
             block->row[row] = rows ? rows[first + row] : first + row;
-        check_block(view, block, finding);
+        check_block(view, block, 0, view->n, finding);
     }
+    free(block);
+    return true;
+}
+
+bool gemm_check_part(const struct gemm_view *view, uint64_t row, uint64_t first, uint64_t end,
+                     struct gemm_finding *finding, struct assay_error *error)
+{
+    struct block *block = make_block(view, error);
+    if (!block)
+        return false;
+    block->rows = 1;
+    block->row[0] = row;
+    check_block(view, block, first, end, finding);
     free(block);
     return true;
 }

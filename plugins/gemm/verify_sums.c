@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Large products: C x against A (B x) for random signs x, block of columns by block, and some whole
- * rows. One pass over each matrix. */
+/* Large products: C x against A (B x) for random signs x, block of columns by block, the elements
+ * of the blocks that are farthest off, and some whole rows. One pass over each matrix. */
 #include "verify.h"
 
 #include <inttypes.h>
@@ -11,13 +11,21 @@
 
 enum {
     PART = 1024,        /* elements that are read at once */
-    WIDTH = 4096,       /* columns of a block */
-    WIDTH_COARSE = 64,  /* the same for sums in fp16, whose errors are near the elements' size */
-    BLOCKS_COARSE = 64, /* at most, so */
-    ROWS_SAMPLED = 2,   /* whole rows, at random */
+    WIDTH = 256,        /* columns of a block */
+    BLOCKS = 16,        /* at most, so */
+    WIDTH_COARSE = 128, /* the same for sums in fp16, whose errors are near the elements' size */
+    BLOCKS_COARSE = 64,
+    ROWS_SAMPLED = 2,  /* whole rows, at random */
+    PARTS_SUSPECT = 8, /* blocks of rows that are looked into */
 };
 /* Of a sum of independent errors, over their spread: once in 10^10 (Hoeffding). */
 #define SPREADS 7
+
+/* A block of a row, and how far its sum is off, over the norms of what it is made of. */
+struct suspect {
+    uint64_t row, block;
+    double off;
+};
 
 struct sums {
     const struct gemm_view *view;
@@ -31,6 +39,7 @@ struct sums {
     uint64_t *rows;  /* to check whole; m + ROWS_SAMPLED */
     uint64_t *columns;
     uint64_t row_count, column_count;
+    struct suspect suspects[PARTS_SUSPECT]; /* the farthest first */
     double part[PART];
 };
 
@@ -215,6 +224,31 @@ static void report(const struct sums *s, uint64_t row, uint64_t block, double di
     finding->wrong = true;
 }
 
+static void suspect(struct sums *s, uint64_t row, uint64_t block, double difference)
+{
+    const double norm = sqrt(s->norms[row] * s->squares[block]);
+    const double off = norm > 0 ? difference / norm : 0;
+    size_t at = PARTS_SUSPECT;
+    for (; at > 0 && off > s->suspects[at - 1].off; at--)
+        if (at < PARTS_SUSPECT)
+            s->suspects[at] = s->suspects[at - 1];
+    if (at < PARTS_SUSPECT)
+        s->suspects[at] = (struct suspect){row, block, off};
+}
+
+/* An element that is wrong puts its block among those that are farthest off long before the sum
+ * of all errors is over its bound. */
+static bool check_suspects(struct sums *s, struct gemm_finding *finding, struct assay_error *error)
+{
+    for (size_t i = 0; i < PARTS_SUSPECT && s->suspects[i].off > 0; i++) {
+        const uint64_t block = s->suspects[i].block;
+        if (!gemm_check_part(s->view, s->suspects[i].row, block * s->width, block_end(s, block),
+                             finding, error))
+            return false;
+    }
+    return true;
+}
+
 static bool take_block_of_c(struct sums *s, uint64_t row, uint64_t block,
                             struct gemm_finding *finding, struct assay_error *error)
 {
@@ -233,6 +267,7 @@ static bool take_block_of_c(struct sums *s, uint64_t row, uint64_t block,
     if (whole && (uint32_t)(int64_t)sum == (uint32_t)(int64_t)wanted)
         return true;
     if (!whole) {
+        suspect(s, row, block, difference);
         bound = allowed(s, row, block);
         const double ratio = difference == 0 ? 0 : difference / bound;
         if (ratio <= 1) {
@@ -296,17 +331,18 @@ static bool check_all(struct sums *s, struct gemm_finding *finding, struct assay
         goto no_memory;
     take_b(s);
     take_a(s);
-    return take_c(s, finding, error) && check_whole_ones(s, finding, error);
+    return take_c(s, finding, error) && check_suspects(s, finding, error) &&
+           check_whole_ones(s, finding, error);
 no_memory:
     return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for verification");
 }
 
 static uint64_t width_of(const struct gemm_view *view)
 {
-    if (view->check->problem->c.number != GEMM_NUMBER_FP16)
-        return WIDTH;
-    const uint64_t least = view->n / BLOCKS_COARSE + 1;
-    return least > WIDTH_COARSE ? least : WIDTH_COARSE;
+    const bool coarse = view->check->problem->c.number == GEMM_NUMBER_FP16;
+    const uint64_t width = coarse ? WIDTH_COARSE : WIDTH;
+    const uint64_t least = (view->n - 1) / (coarse ? BLOCKS_COARSE : BLOCKS) + 1;
+    return least > width ? least : width;
 }
 
 bool gemm_check_sums(const struct gemm_view *view, struct gemm_finding *finding,

@@ -167,6 +167,17 @@ static void gammas(void **state)
     assert_true(fabs(gemm_gamma(GEMM_NUMBER_FP16, 4095) - expm1(0.25 + 0x1p-10)) < 1e-9);
 }
 
+/* The smaller one of 8 sqrt(k) u and, of sums of at most sqrt(k) times the root of their squares,
+ * the worst case. */
+static void gammas_of_fp16(void **state)
+{
+    (void)state;
+    const double u = 0x1p-11;
+    assert_true(gemm_gamma_fp16(1) == 2 * u / (1 - 2 * u));
+    assert_true(fabs(gemm_gamma_fp16(4) - 2 * 5 * u / (1 - 5 * u)) < 1e-12);
+    assert_true(fabs(gemm_gamma_fp16(1023) - 256 * u) < 1e-12);
+}
+
 /* Sizes around the blocks' of the verification; the last two are beyond what is checked whole. */
 static const struct gemm_params shapes[] = {
     {.m = 1, .n = 1, .k = 1, .batch = 1},       {.m = 1, .n = 17, .k = 5, .batch = 3},
@@ -280,6 +291,88 @@ static void one_wrong_element_of_many(void **state)
     plant((struct gemm_params){.size = 1024, .batch = 1}, GEMM_FP32, GEMM_FP32);
 }
 
+/* To nearest, with 11 bits of fraction: by Veltkamp's splitting. Not of what is denormal. */
+static float to_half(float value)
+{
+    const float scaled = value * 8193.0f, high = scaled - value;
+    return scaled - high;
+}
+
+/* C as a device makes it, each partial sum rounded. */
+static void multiply_rounded(struct product *product)
+{
+    const struct gemm_problem *p = &product->problem;
+    const enum gemm_number number = p->c.number;
+    double *a = malloc(p->m * p->k * sizeof(*a)), *b = malloc(p->k * p->n * sizeof(*b));
+    double *sums = malloc(p->n * sizeof(*sums));
+    gemm_numbers_read(p->a.number, product->a, 0, p->m * p->k, false, a);
+    gemm_numbers_read(p->b.number, product->b, 0, p->k * p->n, false, b);
+    for (uint64_t i = 0; i < p->m; i++) {
+        memset(sums, 0, p->n * sizeof(*sums));
+        for (uint64_t l = 0; l < p->k; l++)
+            for (uint64_t j = 0; j < p->n; j++) {
+                const double sum = sums[j] + a[i * p->k + l] * b[l * p->n + j];
+                sums[j] = number == GEMM_NUMBER_FP16   ? (double)to_half((float)sum)
+                          : number == GEMM_NUMBER_FP32 ? (double)(float)sum
+                                                       : sum;
+            }
+        for (uint64_t j = 0; j < p->n; j++)
+            store_c(product, i * p->n + j, sums[j]);
+    }
+    free(a);
+    free(b);
+    free(sums);
+}
+
+/* Three times what README.md says one element may be off by. */
+static double thrice_bound(const struct product *product, uint64_t i, uint64_t j)
+{
+    const struct gemm_problem *p = &product->problem;
+    const double k = (double)p->k;
+    double sizes = 0, squares = 0;
+    for (uint64_t l = 0; l < p->k; l++) {
+        double a, b;
+        read_as(p->a.number, product->a, i * p->k + l, &a);
+        read_as(p->b.number, product->b, l * p->n + j, &b);
+        sizes += fabs(a * b);
+        squares += a * b * a * b;
+    }
+    switch (p->c.number) {
+    case GEMM_NUMBER_FP64:
+        return 3 * 2 * 8 * sqrt(k) * 0x1p-53 * sizes;
+    case GEMM_NUMBER_FP32:
+        return 3 * 8 * sqrt(k) * 0x1p-24 * sizes;
+    case GEMM_NUMBER_FP16:
+        return 3 * 8 * sqrt(k) * 0x1p-11 * sqrt(squares);
+    default:
+        return 1;
+    }
+}
+
+/* Of products that are not checked whole: an error that is seen in no sum of many elements. */
+static void smallest_error(void **state)
+{
+    (void)state;
+    static const struct gemm_params sizes[] = {{.m = 96, .n = 700, .k = 260, .batch = 1},
+                                               {.m = 24, .n = 512, .k = 1500, .batch = 1}};
+    for (size_t size = 0; size < 2; size++)
+        for (int precision = 0; precision < GEMM_PRECISION_COUNT; precision++) {
+            struct product product;
+            struct gemm_params params = sizes[size];
+            params.precision = precision;
+            make(&product, params);
+            multiply_rounded(&product);
+            assert_right(&product);
+            const struct gemm_problem *p = &product.problem;
+            assert_true(p->flops / 2 > GEMM_WHOLE_MOST);
+            for (uint64_t at = 0; at < 12; at++) {
+                const uint64_t i = gemm_random(5, at) % p->m, j = gemm_random(6, at) % p->n;
+                find_one(&product, 0, i, j, thrice_bound(&product, i, j) * (at % 2 ? 1 : -1));
+            }
+            discard(&product);
+        }
+}
+
 /* Rows and columns that a NaN or an infinity spoils are compared as well. */
 static void spoilt(struct gemm_params params)
 {
@@ -339,9 +432,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers),
         cmocka_unit_test(gammas),
+        cmocka_unit_test(gammas_of_fp16),
         cmocka_unit_test(right_products),
         cmocka_unit_test(one_wrong_element),
         cmocka_unit_test(one_wrong_element_of_many),
+        cmocka_unit_test(smallest_error),
         cmocka_unit_test(not_finite),
         cmocka_unit_test(wraps),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The slots of a case: made, sampled, verified, gone. */
+#include "measure/load.h"
 #include "measure/method.h"
 
 #include "experiment/registry.h"
@@ -61,6 +62,14 @@ static bool slots_full(const struct member *member, unsigned wanted, struct assa
         return false;
     struct assay_error cause = *error;
     *error = (struct assay_error){0};
+    if (member->method->params)
+        return assay_fail(
+            error, ASSAY_UNSUPPORTED,
+            "memory holds %u of the %u sizes of batches that the schedule wants, each "
+            "in a slot of its own; use a batch_max of %lld at most, or smaller items: "
+            "%s",
+            fit, wanted, (long long)load_size(member->request->schedule.batch_max, fit - 1),
+            cause.text);
     return assay_fail(error, ASSAY_UNSUPPORTED,
                       "memory holds %u of the %u slots that the schedule wants; use a depth of %u "
                       "at most, or smaller batches: %s",

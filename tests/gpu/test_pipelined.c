@@ -12,6 +12,7 @@ struct setting {
     unsigned defect_stage;
     bool perturb;
     uint64_t seed;
+    const struct schedule *schedule; /* NULL: pipelined, with the depth */
 };
 
 static const char *const small[] = {"upload",   "16 KiB", "flops", "1 kFLOP",
@@ -49,6 +50,8 @@ static bool measure_params(const struct assay_workload *workload, const void *pa
                                       .defect_stage = setting->defect_stage};
     request.schedule = schedule_default(SCHEDULE_PIPELINED);
     request.schedule.depth = setting->depth;
+    if (setting->schedule)
+        request.schedule = *setting->schedule;
     *error = (struct assay_error){0};
     return measure_case(&request, result, error);
 }
@@ -134,7 +137,7 @@ struct failing {
     struct assay_buffer *host, *device;
     unsigned *runs;
 };
-static unsigned failing_runs, failing_created, failing_destroyed;
+static unsigned failing_runs, failing_at, failing_created, failing_destroyed;
 
 static void *failing_create(struct assay_slot *slot, const void *params, struct assay_error *error)
 {
@@ -168,7 +171,7 @@ static bool failing_run(const struct assay_stage *stage, void *self, struct assa
 {
     struct failing *failing = self;
     (void)stage;
-    if (++*failing->runs < 12)
+    if (++*failing->runs < failing_at)
         return true;
     return assay_fail(error, ASSAY_INVALID, "run %u", *failing->runs);
 }
@@ -205,28 +208,43 @@ static void failing_stage_drains_what_is_in_flight(void **state)
                                                    .create = failing_create,
                                                    .verify = failing_verify,
                                                    .destroy = failing_destroy};
-    struct setting setting = {.members = 1, .depth = 4};
-    struct measure_result result = {0};
-    struct assay_error error;
+    static const enum schedule_kind kinds[] = {SCHEDULE_SERIAL, SCHEDULE_PIPELINED,
+                                               SCHEDULE_OPEN_LOOP, SCHEDULE_CLOSED_LOOP,
+                                               SCHEDULE_SUSTAINED};
     (void)state;
-    assert_false(measure_params(&workload, NULL, &setting, &result, &error));
-    assert_int_equal(error.status, ASSAY_INVALID);
-    assert_string_equal(error.text, "run 12");
-    assert_int_equal(failing_created, 4);
-    assert_int_equal(failing_destroyed, 4);
-    measure_result_free(&result);
+    for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct schedule schedule = schedule_default(kinds[i]);
+        bool flies = kinds[i] == SCHEDULE_PIPELINED || kinds[i] == SCHEDULE_SUSTAINED;
+        unsigned slots = flies ? 4 : 1;
+        schedule.depth = slots;
+        schedule.rate = 10000;
+        schedule.clients = 3;
+        schedule.duration_ns = kinds[i] > SCHEDULE_PIPELINED ? 100000000 : 0;
+        struct setting setting = {.members = 1, .schedule = &schedule};
+        struct measure_result result = {0};
+        struct assay_error error;
+        failing_at = kinds[i] == SCHEDULE_SERIAL ? 4 : 12; /* which has few batches here */
+        failing_runs = failing_created = failing_destroyed = 0;
+        assert_false(measure_params(&workload, NULL, &setting, &result, &error));
+        assert_int_equal(error.status, ASSAY_INVALID);
+        assert_non_null(strstr(error.text, failing_at == 4 ? "run 4" : "run 12"));
+        assert_int_equal(failing_created, slots);
+        assert_int_equal(failing_destroyed, slots);
+        fixture_assert_quiet(&builtin.vulkan);
+        measure_result_free(&result);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failing_stage_drains_what_is_in_flight),
         cmocka_unit_test(slots_are_right_on_the_queues_of_a_device),
         cmocka_unit_test(slots_are_right_on_two_devices),
         cmocka_unit_test(host_stages_have_a_thread),
         cmocka_unit_test(stages_with_copies_of_the_host),
         cmocka_unit_test(missing_wait_is_caught_with_every_seed),
         cmocka_unit_test(right_engine_is_right_with_every_seed),
-        cmocka_unit_test(failing_stage_drains_what_is_in_flight),
     };
     builtin.name = "overlap";
     return fixture_run(&builtin.vulkan, tests, builtin_set_up, tear_down);

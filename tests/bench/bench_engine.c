@@ -119,7 +119,7 @@ static bool run(unsigned members, unsigned depth, size_t turns)
     }
     if (fine) {
         struct engine_layout layout;
-        engine_layout_make(&serial[0], NULL, &layout);
+        engine_layout_make(slots, depth, NULL, &layout);
         struct engine_params params = {.device = bench.device,
                                        .clock = clock_monotonic(),
                                        .layout = &layout,

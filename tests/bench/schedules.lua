@@ -7,7 +7,7 @@
 local script = [[
 local assay = require "assay"
 local part = assay.option("part", "balanced")
-local compute = assay.option("compute", "12 ms")
+local flops = assay.quantity(assay.option("flops", "1 flop"))
 local function figure(name, value) print(("figure %s %.9g"):format(name, value.value or value)) end
 
 -- What r.STAGE.sensitivity should be: what the model makes of the same delay.
@@ -22,12 +22,16 @@ local function case(of)
 end
 
 local parts = {}
-function parts.link() -- how long the upload takes
+-- Flops that take 12 ms, and how long the upload takes. Each case would find its own by compute_time, some per cent apart.
+function parts.link()
   case { fixed = { upload = "64 MiB", compute_time = "12 ms", download = "0 B" }, schedule = { assay.serial() }, budget = "1 s",
-    check = function(r) figure("upload", r.upload.time) end }
+    check = function(r)
+      figure("upload", r.upload.time)
+      figure("rate", r.batch_flops / r.compute.time)
+    end }
 end
 function parts.balanced()
-  case { fixed = { upload = "64 MiB", compute_time = compute, download = "0 B" }, budget = "4 s",
+  case { fixed = { upload = "64 MiB", flops = flops, download = "0 B" }, budget = "4 s",
     schedule = { assay.serial(), assay.pipelined{ depth = 3, queues = "devices" } },
     check = function(g)
       local r = g:one{ schedule = "pipelined" }
@@ -37,7 +41,7 @@ function parts.balanced()
     end }
 end
 function parts.prepare()
-  case { fixed = { upload = "1 MiB", prepare = "decode", decode_time = "16 ms", compute_time = "16 ms", download = "64 KiB" },
+  case { fixed = { upload = "1 MiB", prepare = "decode", decode_time = "16 ms", flops = flops, download = "64 KiB" },
     budget = "3 s", schedule = { assay.serial(), assay.pipelined{ depth = 2, queues = "devices" } },
     check = function(g)
       local r = g:one{ schedule = "pipelined" }
@@ -68,12 +72,14 @@ function parts.queue() -- the queue decides, which upload and compute share, and
     end }
 end
 function parts.one() -- in flight
-  case { fixed = { upload = "8 MiB", prepare = "decode", decode_time = "4 ms", compute_time = "8 ms", download = "1 MiB" },
+  case { fixed = { upload = "8 MiB", prepare = "decode", decode_time = "4 ms", flops = flops, download = "1 MiB" },
     budget = "3 s", schedule = { assay.serial(), assay.pipelined{ depth = 1 } },
     check = function(g) figure("period", g:one{ schedule = "pipelined" }.period / g:one{ schedule = "serial" }.time) end }
 end
 parts[part]()
 ]]
+
+local two_cores = 1.7 -- what two threads have to gain for the machine to have two processors
 
 return function(bench)
   local times = bench.quick and 1 or 5
@@ -112,31 +118,41 @@ return function(bench)
     return result
   end
 
-  -- Where plain threads do not gain as much at that time, no schedule could: not judged.
+  -- Where plain threads do not gain as much at that time, no schedule could: not judged (nil).
+  local function verdict(good, beside, least)
+    if good or beside >= least then return good end
+  end
+
   local function gain(name, of, goal, beside, what)
-    local holds = of.gain >= goal
-    if not holds and beside < goal then holds = nil end
-    bench.report(name .. ", devices", "x", of.gain, of.bound, of.gain / of.bound, (">= %.1f"):format(goal), holds)
+    bench.report(name .. ", devices", "x", of.gain, of.bound, of.gain / of.bound, (">= %.1f"):format(goal),
+      verdict(of.gain >= goal, beside, goal))
     bench.report(("  %s at that time"):format(what), "x", beside, 2, beside / 2, "shown")
+  end
+
+  -- As many flops as take some time, in a run just before.
+  local function for_time(seconds)
+    return function()
+      local link = part("link")
+      return ("--option flops=%.0fFLOP"):format(link.rate * (seconds or link.upload))
+    end
   end
 
   -- Upload of what takes as long as compute. Nothing but the processor's own memory is the link here.
   local function balanced()
-    local of = medians("balanced", function()
-      return ("--option 'compute=%.0f us'"):format(part("link").upload * 1e6)
-    end)
+    local of = medians("balanced", for_time())
     gain("balanced stages, serial time / period", of, 1.6, of.beside, "a copy beside a thread that counts")
     bench.report("  two copies at that time", "x", of.copies, 2, of.copies / 2, "shown")
   end
 
   local function prepare()
-    local of = medians("prepare")
+    local of = medians("prepare", for_time(0.016))
     gain("prepare beside compute, serial time / period", of, 1.5, of.spin, "two threads that count")
   end
 
-  local function close(name, value, limit, within)
+  -- `spin`: of bench_cores at that time, where two threads are to run beside each other.
+  local function close(name, value, limit, within, spin)
     bench.report(name, "", value, limit, value / limit, ("within %g %%"):format(100 * within),
-      math.abs(value / limit - 1) <= within)
+      verdict(math.abs(value / limit - 1) <= within, spin or 2, two_cores))
   end
 
   -- A stage that decides has the sensitivity that the model says, to 10 %; one that does not, about 0.
@@ -145,18 +161,19 @@ return function(bench)
       local value, model = of[stage], of[stage .. "_model"]
       local off = model < 0.05
       bench.report(("sensitivity, %s decides: %s"):format(where, stage), "", value, model, off and value or value / model,
-        off and "within 0.1 of 0" or "within 10 %", math.abs(value - model) <= 0.1)
+        off and "within 0.1 of 0" or "within 10 %", verdict(math.abs(value - model) <= 0.1, of.spin, two_cores))
     end
   end
 
   local function host()
     local of = medians("host")
-    close("a host stage decides, period / ideal", of.period, 1, 0.1)
+    close("a host stage decides, period / ideal", of.period, 1, 0.1, of.spin)
+    bench.report("  two threads that count at that time", "x", of.spin, 2, of.spin / 2, "shown")
     sensitivity("prepare", of, { "prepare", "compute" })
     sensitivity("the queue", medians("queue"), { "upload", "compute", "prepare" })
   end
 
-  local function one() close("one batch in flight, period / serial", medians("one").period, 1, 0.03) end
+  local function one() close("one batch in flight, period / serial", medians("one", for_time(0.012)).period, 1, 0.03) end
 
   local function engine()
     local got = bench.numbers(("%s%sbench_engine %d"):format(on_lavapipe, bench.programs, bench.quick and 30 or 100))

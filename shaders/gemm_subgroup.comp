@@ -80,14 +80,16 @@ layout(push_constant) uniform push_block {
     uint c_first, c_row, c_matrix;
 } push;
 
+// Of all texels that a binding may have: what the compiler knows not to be negative costs it nothing to extend to 64 bits.
+#define PLACES 0x7ffffff
 #if defined(OPERAND_FP64)
-#define LOAD(image, at) unpacked_pair(imageLoad(image, at))
+#define LOAD(image, at) unpacked_pair(imageLoad(image, at & PLACES))
 dvec2 unpacked_pair(uvec4 words)
 {
     return dvec2(packDouble2x32(words.xy), packDouble2x32(words.zw));
 }
 #else
-#define LOAD(image, at) imageLoad(image, at)
+#define LOAD(image, at) imageLoad(image, at & PLACES)
 #endif
 
 // Four elements of C from number UNIT * at on; of elements alone `count` of these.

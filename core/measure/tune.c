@@ -201,6 +201,34 @@ static void take_avoided(struct tuner *tuner, const json_t *found)
     }
 }
 
+/* Where the time was over before all had a turn, those that had one keep what they gave. The choice
+ * is tried again after the others, since the machine may be slower or faster than it was. */
+static void take_settled(struct tuner *tuner, const json_t *found)
+{
+    const char *choice = json_text(found, "choice", "");
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(found, "candidates"), i, row)
+    {
+        const char *name = json_text(row, "name", ""), *verdict = json_text(row, "verdict", "");
+        struct tune_candidate *candidate = candidate_find(tuner, name);
+        int64_t time_ns = json_whole(row, "time_ns", 0);
+        int known = TUNE_RIGHT;
+        while (known < TUNE_CRASH && strcmp(verdict, tune_verdict_names[known]) != 0)
+            known++;
+        if (!candidate || candidate->avoided || known == TUNE_CRASH ||
+            (known == TUNE_RIGHT && time_ns <= 0))
+            continue;
+        candidate->settled = true;
+        candidate->again = strcmp(name, choice) == 0;
+        candidate->verdict = (enum tune_verdict)known;
+        candidate->times_ns[0] = candidate->time_ns = time_ns;
+        candidate->count = time_ns > 0;
+        text_clear(&candidate->reason);
+        text_add_clean(&candidate->reason, json_text(row, "reason", ""));
+    }
+}
+
 static void keep_found(struct tuner *tuner)
 {
     struct assay_error error = {0};
@@ -358,11 +386,27 @@ static bool find(struct tuner *tuner, struct assay_error *error)
     return good;
 }
 
-/* Whether something is chosen in what is kept. */
+/* Whether it is worth while to go on: not where kernels are so slow to build that one overran the
+ * time of all. */
+static bool unfinished(const json_t *found)
+{
+    size_t i;
+    json_t *row;
+    if (json_whole(found, "spent_ns", 0) > 2 * TUNE_BUDGET_NS)
+        return false;
+    json_array_foreach(json_object_get(found, "candidates"), i, row)
+    {
+        if (strcmp(json_text(row, "verdict", ""), tune_verdict_names[TUNE_UNTRIED]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether something is chosen for good in what is kept. */
 static bool look_up(struct tuner *tuner, struct text *damage, json_t **found)
 {
     *found = tuning_read(&tuner->tuned->store, damage);
-    return json_is_string(json_object_get(*found, "choice"));
+    return json_is_string(json_object_get(*found, "choice")) && !unfinished(*found);
 }
 
 static bool look_or_find(struct tuner *tuner, bool anew, struct assay_error *error)
@@ -387,6 +431,8 @@ static bool look_or_find(struct tuner *tuner, bool anew, struct assay_error *err
         take_avoided(tuner, found);
         if (left.length)
             take_left(tuner, text_string(&left));
+        if (!anew)
+            take_settled(tuner, found);
         good = find(tuner, error);
     }
     if (busy.status && !strstr(text_string(&tuner->tuned->note), busy.text)) /* said already */

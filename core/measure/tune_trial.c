@@ -8,8 +8,8 @@
 
 #define KEPT_MOST 4    /* slots that are alive at once */
 #define FIRST_WAIT 4   /* times the usual limit */
-#define SLOW 2.0       /* times the fastest so far: not worth a second batch */
-#define NEAR 1.3       /* may turn out the fastest */
+#define SLOW 4.0       /* times the fastest so far: not worth a second batch */
+#define NEAR 2.0       /* may turn out the fastest: a busy machine doubles a time */
 #define BEHIND 1.1     /* after some turns: will not */
 #define TURNS_LEAST 3  /* before any is left behind */
 #define TURNS_BUDGET 4 /* turns take so much of the budget more: a quarter */
@@ -26,19 +26,6 @@ static int64_t least(const struct tune_candidate *candidate)
     for (unsigned i = 1; i < candidate->count; i++)
         value = candidate->times_ns[i] < value ? candidate->times_ns[i] : value;
     return value;
-}
-
-static int64_t median(const struct tune_candidate *candidate)
-{
-    int64_t sorted[TUNE_TIMES] = {0};
-    for (unsigned i = 0; i < candidate->count; i++) {
-        unsigned at = i;
-        for (; at > 0 && sorted[at - 1] > candidate->times_ns[i]; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = candidate->times_ns[i];
-    }
-    unsigned middle = candidate->count / 2;
-    return candidate->count % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 size_t tune_fastest(const struct tune_candidate *candidates, size_t count)
@@ -150,7 +137,7 @@ static bool trial_time(struct tune_trials *trials, struct tune_candidate *candid
             sum += times.stages[i].time_ns;
     sum = sum > 0 ? sum : times.time_ns;
     candidate->times_ns[candidate->count++] = sum > 0 ? sum : 1;
-    candidate->time_ns = median(candidate);
+    candidate->time_ns = least(candidate);
     return true;
 }
 
@@ -274,28 +261,39 @@ static bool has_time(const struct tune_trials *trials, int64_t used_ns, int64_t 
            (used_ns <= TUNE_BUDGET_NS && used_ns + longest_ns <= TUNE_BUDGET_NS * 3 / 2);
 }
 
-static bool try_each(struct tune_trials *trials, int64_t begin_ns, struct assay_error *error)
+static bool try_one(struct tune_trials *trials, struct tune_candidate *candidate,
+                    struct assay_error *error)
+{
+    struct assay_error cause = {0};
+    tuning_mark(trials->store, candidate->name);
+    bool good = trial_run(trials, candidate, &cause);
+    tuning_mark(trials->store, NULL);
+    if (!good && !take_failure(trials, candidate, &cause, error))
+        return false;
+    if (keep_near(trials, NEAR) > KEPT_MOST)
+        close_slowest(trials);
+    return true;
+}
+
+/* New ones, or those that are to be tried again. */
+static bool try_each(struct tune_trials *trials, bool again, int64_t begin_ns,
+                     struct assay_error *error)
 {
     int64_t longest_ns = 0;
     for (size_t i = 0; i < trials->count; i++) {
         struct tune_candidate *candidate = &trials->candidates[i];
-        struct assay_error cause = {0};
-        if (candidate->avoided)
+        if (candidate->avoided || (again ? !candidate->again : candidate->settled))
             continue;
         int64_t from_ns = clock_now(trials->clock);
-        if (!has_time(trials, from_ns - begin_ns, longest_ns)) {
+        if (has_time(trials, from_ns - begin_ns, longest_ns)) {
+            if (!try_one(trials, candidate, error))
+                return false;
+            int64_t took_ns = clock_now(trials->clock) - from_ns;
+            longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
+        } else if (!again) {
+            text_clear(&candidate->reason);
             text_add(&candidate->reason, "the time was over");
-            continue;
         }
-        tuning_mark(trials->store, candidate->name);
-        bool good = trial_run(trials, candidate, &cause);
-        tuning_mark(trials->store, NULL);
-        if (!good && !take_failure(trials, candidate, &cause, error))
-            return false;
-        int64_t took_ns = clock_now(trials->clock) - from_ns;
-        longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
-        if (keep_near(trials, NEAR) > KEPT_MOST)
-            close_slowest(trials);
     }
     return true;
 }
@@ -324,7 +322,8 @@ static bool try_in_turn(struct tune_trials *trials, int64_t begin_ns, struct ass
 bool tune_try(struct tune_trials *trials, struct assay_error *error)
 {
     int64_t begin_ns = clock_now(trials->clock);
-    bool good = try_each(trials, begin_ns, error) && try_in_turn(trials, begin_ns, error);
+    bool good = try_each(trials, false, begin_ns, error) &&
+                try_each(trials, true, begin_ns, error) && try_in_turn(trials, begin_ns, error);
     close_others(trials, NULL);
     trials->spent_ns = clock_now(trials->clock) - begin_ns;
     return good;

@@ -31,8 +31,10 @@ struct tune_candidate {
     enum tune_verdict verdict;
     bool avoided;  /* not to be tried: it crashed, or was wrong in a case */
     bool rejected; /* it was wrong in a case */
+    bool settled;  /* an earlier trial, whose time was over, has its verdict and time */
+    bool again;    /* settled, and tried once more after the others when there is time */
     struct text reason;
-    int64_t times_ns[TUNE_TIMES], time_ns; /* time_ns: their median; 0: none */
+    int64_t times_ns[TUNE_TIMES], time_ns; /* time_ns: the least; 0: none */
     unsigned count;
     struct tune_trial *trial; /* while it may be the fastest */
 };
@@ -49,8 +51,9 @@ struct tune_trials {
     const struct tune_candidate *culprit; /* after which the device was past use; or NULL */
 };
 
-/* Tries all that are not avoided; fills their verdicts and times. False: the device is past use,
- * and the candidate that did it is marked TUNE_CRASH. */
+/* Tries all that are neither avoided nor settled, then those that are to be tried again; fills
+ * their verdicts and times. False: the device is past use, and the candidate that did it is marked
+ * TUNE_CRASH. */
 bool tune_try(struct tune_trials *trials, struct assay_error *error);
 /* The right candidate that is fastest, the earlier one where two differ by under 1 %; count when
  * there is none. */

@@ -27,7 +27,7 @@ static bool gemm_check(const void *params, struct assay_error *error)
         return assay_fail(error, ASSAY_INVALID,
                           "tile: '%s' belongs to a variant, and variant is auto; set both or none",
                           p->tile);
-    if (variant && !gemm_shape_find(variant, p->tile)) {
+    if (variant && strcmp(p->tile, "auto") != 0 && !gemm_shape_find(variant, p->tile)) {
         char shapes[200] = "";
         size_t length = 0;
         for (size_t i = 0; variant->shapes[i] && length < sizeof(shapes) - 1; i++)
@@ -52,7 +52,8 @@ static bool gemm_supported(const struct assay_device *device, const void *params
     return gemm_problem_make(p, &problem, why_not) &&
            gemm_precision_supported(device, &problem, why_not) &&
            (!variant ||
-            variant->supported(device, &problem, gemm_shape_find(variant, p->tile), why_not));
+            variant->supported(device, &problem, gemm_shape_of(variant, device, &problem, p->tile),
+                               why_not));
 }
 
 /* --- A slot --- */
@@ -168,9 +169,11 @@ static void *gemm_create(struct assay_slot *assay_slot, const void *params,
     slot->slot = assay_slot;
     slot->params = params;
     slot->variant = variant;
-    slot->shape = gemm_shape_find(slot->variant, slot->params->tile);
-    if (!gemm_problem_make(params, &slot->problem, error) || !make_operand(slot, 0, error) ||
-        !make_operand(slot, 1, error))
+    if (!gemm_problem_make(params, &slot->problem, error))
+        goto fail;
+    slot->shape = gemm_shape_of(variant, assay_slot_device(assay_slot), &slot->problem,
+                                slot->params->tile);
+    if (!make_operand(slot, 0, error) || !make_operand(slot, 1, error))
         goto fail;
     slot->c = make(slot, "C", slot->problem.c.bytes, ASSAY_MEMORY_DEVICE, NULL, error);
     if (!slot->c)

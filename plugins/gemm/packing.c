@@ -12,6 +12,10 @@
 #define TURN_MOST 1024u
 /* Tiles of less arithmetic for a step are slow on lavapipe, and slow to build. */
 #define STEP_LEAST 256u
+/* Of a lane. Fewer columns cannot be stored by four, and without that a kernel of 16 lanes takes
+ * lavapipe half a minute to build. */
+#define ROWS_LEAST 2u
+#define COLUMNS_LEAST 4u
 
 static uint64_t parts_of(uint64_t whole, uint64_t part)
 {
@@ -48,12 +52,14 @@ static bool make_shape(const char *shape, uint32_t lanes, struct gemm_packings *
     out->a.slots = rows / lanes;
     out->b.slots = columns / lanes;
     const uint32_t step = out->a.slots * out->b.slots * lanes * 4;
-    if (out->a.slots < 2 || out->b.slots < 2 || step < STEP_LEAST || step > TURN_MOST)
+    if (out->a.slots < ROWS_LEAST || out->b.slots < COLUMNS_LEAST || step < STEP_LEAST ||
+        step > TURN_MOST)
         return assay_fail(why_not, ASSAY_UNSUPPORTED,
                           "tile %s: subgroups have %" PRIu32 " lanes on this device, which make "
-                          "tiles of at least %" PRIu32 "x%" PRIu32 " with %u to %u elements",
-                          shape, lanes, 2 * lanes, 2 * lanes, STEP_LEAST / 4 * lanes,
-                          TURN_MOST / 4 * lanes);
+                          "tiles of at least %" PRIu32 "x%" PRIu32 " with %" PRIu32 " to %" PRIu32
+                          " elements",
+                          shape, lanes, ROWS_LEAST * lanes, COLUMNS_LEAST * lanes,
+                          STEP_LEAST / 4 * lanes, TURN_MOST / 4 * lanes);
     out->turn = step < TURN_LEAST ? 2 : 1;
     return true;
 }

@@ -51,7 +51,8 @@ static bool has_cpu_kernel(const struct assay_device *device, const struct gemm_
     const int choice = choice_of(on_cpu[0], strlen(on_cpu[0]));
     const struct gemm_variant *variant = choice < 0 ? NULL : gemm_variant_at(choice);
     return assay_device_limits(device)->on_cpu && variant &&
-           variant->supported(device, problem, variant->shapes[0], NULL);
+           variant->supported(device, problem, gemm_shape_of(variant, device, problem, "auto"),
+                              NULL);
 }
 
 static uint64_t size_most(const struct assay_device *device, const struct gemm_problem *problem)
@@ -102,20 +103,26 @@ static bool is_for_gpus(const struct gemm_variant *variant)
     return strcmp(variant->name, on_cpu[0]) != 0;
 }
 
-/* Of a variant that the device does not have one shape is enough, to say why. */
-static bool is_listed(const struct assay_device *device, const struct gemm_params *params,
-                      const struct gemm_variant *variant, size_t shape)
+/* Shape `index` of the variant that is worth a trial, the guess first; NULL: no more. Of a variant
+ * that the device does not have one shape is enough, to say why. */
+static const char *shape_at(const struct assay_device *device, const struct gemm_problem *problem,
+                            const struct gemm_variant *variant, unsigned index)
 {
-    struct gemm_problem problem;
-    if (!gemm_problem_make(params, &problem, NULL))
-        return false; /* check refuses it */
-    if (is_for_gpus(variant) && has_cpu_kernel(device, &problem) &&
-        problem.flops / 2 > (uint64_t)SIZE_SMALL * SIZE_SMALL * SIZE_SMALL)
-        return false;
+    const bool few = assay_device_limits(device)->on_cpu;
+    const char *guess = gemm_shape_of(variant, device, problem, "auto");
+    if (is_for_gpus(variant) && has_cpu_kernel(device, problem) &&
+        problem->flops / 2 > (uint64_t)SIZE_SMALL * SIZE_SMALL * SIZE_SMALL)
+        return NULL;
+    if (index == 0)
+        return guess;
     /* To compile one takes a second or more there. */
-    if (assay_device_limits(device)->on_cpu && shape >= SHAPES_MOST_CPU)
-        return false;
-    return shape == 0 || variant->supported(device, &problem, variant->shapes[shape], NULL);
+    if (few && index >= SHAPES_MOST_CPU)
+        return NULL;
+    for (const char *const *shape = variant->shapes; *shape; shape++)
+        if (strcmp(*shape, guess) != 0 && variant->supported(device, problem, *shape, NULL) &&
+            --index == 0)
+            return *shape;
+    return NULL;
 }
 
 static bool candidate(const struct assay_device *device, const void *params, unsigned index,
@@ -123,14 +130,18 @@ static bool candidate(const struct assay_device *device, const void *params, uns
 {
     struct gemm_params p = *(const struct gemm_params *)params;
     const char *const *order = assay_device_limits(device)->on_cpu ? on_cpu : on_gpu;
+    struct gemm_problem problem;
     reduce(device, &p);
+    if (!gemm_problem_make(&p, &problem, NULL))
+        return false; /* check refuses it */
     for (; *order; order++) {
         const int choice = choice_of(*order, strlen(*order));
         const struct gemm_variant *variant = choice < 0 ? NULL : gemm_variant_at(choice);
-        for (size_t i = 0; variant && variant->shapes[i]; i++) {
-            if (!is_listed(device, &p, variant, i) || index-- > 0)
+        const char *shape;
+        for (unsigned i = 0; variant && (shape = shape_at(device, &problem, variant, i)); i++) {
+            if (index-- > 0)
                 continue;
-            snprintf(text, bytes, "%s %s", variant->name, variant->shapes[i]);
+            snprintf(text, bytes, "%s %s", variant->name, shape);
             return true;
         }
     }

@@ -33,12 +33,18 @@ bool gemm_shape_parse(const char *shape, uint32_t *rows, uint32_t *columns)
 
 const char *gemm_shape_find(const struct gemm_variant *variant, const char *name)
 {
-    if (strcmp(name, "auto") == 0)
-        return variant->shapes[0];
     for (size_t i = 0; variant->shapes[i]; i++)
         if (strcmp(variant->shapes[i], name) == 0)
             return variant->shapes[i];
     return NULL;
+}
+
+const char *gemm_shape_of(const struct gemm_variant *variant, const struct assay_device *device,
+                          const struct gemm_problem *problem, const char *name)
+{
+    if (strcmp(name, "auto") != 0)
+        return gemm_shape_find(variant, name);
+    return variant->guess ? variant->guess(device, problem) : variant->shapes[0];
 }
 
 enum assay_number gemm_sum_kind(const struct gemm_problem *problem)

@@ -31,6 +31,8 @@ struct gemm_variant {
     /* What the shape and precision need of the device: ASSAY_UNSUPPORTED says what is missing. */
     bool (*supported)(const struct assay_device *device, const struct gemm_problem *problem,
                       const char *shape, struct assay_error *why_not);
+    /* Optional: the shape to begin with for a problem; NULL: the first. */
+    const char *(*guess)(const struct assay_device *device, const struct gemm_problem *problem);
     /* Optional: the kind of its arithmetic, for floors; NULL: gemm_sum_kind. */
     enum assay_number (*flop_kind)(const struct gemm_problem *problem);
     /* Kernels and scratch buffers. On failure destroy is called all the same. */
@@ -49,8 +51,11 @@ const struct gemm_variant *gemm_variant_at(int choice);
 
 /* Splits "32x64"; false for other texts and for zeroes. */
 bool gemm_shape_parse(const char *shape, uint32_t *rows, uint32_t *columns);
-/* `name` as the variant has it, its first shape for "auto"; NULL for one that it does not have. */
+/* `name` as the variant has it; NULL for one that it does not have. */
 const char *gemm_shape_find(const struct gemm_variant *variant, const char *name);
+/* The one that is used: `name`, which the variant has, or its guess for "auto". */
+const char *gemm_shape_of(const struct gemm_variant *variant, const struct assay_device *device,
+                          const struct gemm_problem *problem, const char *name);
 /* The kind of number in which a kernel adds up that converts what it reads: fp16, bf16 and fp8 to
  * fp32, int8 to int32. */
 enum assay_number gemm_sum_kind(const struct gemm_problem *problem);

@@ -12,6 +12,7 @@
 static const char *const shapes[] = {"32x32", "16x32", "32x64", "64x64", "16x16", NULL};
 #define LANES_LEAST 4u
 #define LANES_MOST 16u
+#define TEXELS_MOST (1u << 27) /* PLACES of gemm_subgroup.comp */
 
 enum { OPERANDS = 2 }; /* A, B */
 struct subgroup {
@@ -29,6 +30,8 @@ static bool make_packings(const struct assay_device *device, const struct gemm_p
     struct gemm_packing_limits given = {.bounds = gemm_bounds_of(limits),
                                         .texels = limits->max_texel_elements,
                                         .lanes = limits->subgroup_size};
+    if (given.texels > TEXELS_MOST)
+        given.texels = TEXELS_MOST;
     /* Panels of either operand are groups along x when they are packed. */
     if (given.bounds.groups[1] > given.bounds.groups[0])
         given.bounds.groups[1] = given.bounds.groups[0];
@@ -50,6 +53,16 @@ static bool subgroup_supported(const struct assay_device *device,
                           " lanes on this device; it is made for %u to %u, those of processors",
                           lanes, LANES_LEAST, LANES_MOST);
     return make_packings(device, problem, shape, &packings, why_not);
+}
+
+/* Sums of lavapipe's lanes: 128 registers of vectors are the most that pay, and a lane has four
+ * columns at least (packing.c). */
+static const char *subgroup_guess(const struct assay_device *device,
+                                  const struct gemm_problem *problem)
+{
+    if (assay_device_limits(device)->subgroup_size == LANES_MOST)
+        return "32x64";
+    return problem->precision == GEMM_FP64 ? "16x32" : "32x32";
 }
 
 static enum assay_number subgroup_flop_kind(const struct gemm_problem *problem)
@@ -262,6 +275,7 @@ static bool subgroup_record(struct gemm_slot *slot, struct assay_command *comman
 const struct gemm_variant gemm_subgroup = {.name = "subgroup",
                                            .shapes = shapes,
                                            .supported = subgroup_supported,
+                                           .guess = subgroup_guess,
                                            .flop_kind = subgroup_flop_kind,
                                            .create = subgroup_create,
                                            .record = subgroup_record,

@@ -331,6 +331,19 @@ static void test_time_is_bounded(void **state)
     assert_string_equal(json_text(row_of(&outcome, "fast"), "verdict", ""), "untried");
     assert_string_equal(json_text(row_of(&outcome, "fast"), "reason", ""), "the time was over");
     check_choice(outcome, "plain", "measured");
+    memset(created, 0, sizeof(created));
+    check_choice(run_case(64, -1, false), "fast", "measured");
+    assert_int_equal(created[0], 1); /* after those that had no turn */
+    assert_int_equal(created[2], 2);
+    check_choice(run_case(64, -1, false), "fast", "cache");
+}
+
+static void test_too_slow_to_go_on(void **state)
+{
+    (void)state;
+    ways[0].time_ns = 2500 * MS; /* three batches: over twice the time of all */
+    check_choice(run_case(64, -1, false), "plain", "measured");
+    check_choice(run_case(64, -1, false), "plain", "cache");
 }
 
 static void test_none_right(void **state)
@@ -562,6 +575,7 @@ int main(void)
         cmocka_unit_test_setup(test_alike_the_earlier, set_up),
         cmocka_unit_test_setup(test_choice_does_not_fit_the_case, set_up),
         cmocka_unit_test_setup(test_time_is_bounded, set_up),
+        cmocka_unit_test_setup(test_too_slow_to_go_on, set_up),
         cmocka_unit_test_setup(test_none_right, set_up),
         cmocka_unit_test_setup(test_wrong_in_a_case, set_up),
         cmocka_unit_test_setup(test_one_that_ends_the_worker, set_up),

@@ -9,7 +9,9 @@
 --
 -- Errors. With u the unit roundoff of the numbers that are added (2^-53 for fp64, 2^-24 for fp32, 2^-11 for fp16), every
 -- addition rounds by u times the sum so far. gemm verifies |C - A B| <= gamma |A| |B| with gamma = exp(8 sqrt(k) u + k u^2) - 1
--- (plugins/gemm/README.md), so its error over that bound times gamma is the error in parts of |A| |B|. It is some u in every
+-- (plugins/gemm/README.md), so its error over that bound times gamma is the error in parts of |A| |B|. Sums in fp16 have a
+-- bound of their own: 8 sqrt(k) u times the root of the sum of squared products, which is 4 / (3 sqrt(k)) of |A| |B| for
+-- values that are uniform in [-1, 1). The error is some u in every
 -- precision, so it grows by 2^29 from fp64 to fp32 and by 2^13 on to sums in fp16. Narrow inputs with sums in fp32 add nothing
 -- to it, since products of two such numbers are exact in fp32; that they have fewer digits to begin with is no error of the
 -- product. int8 is exact. With the length k of a sum the error in C grows between sqrt(k), of sums in pairs, and k, of one
@@ -23,6 +25,7 @@ local exponents = { fp64 = 53, fp32 = 24, fp16 = 24, fp16_acc16 = 11, bf16 = 24,
 -- In parts of |A| |B|.
 local function error_of(r)
   local u = 2.0 ^ -exponents[r.p.precision]
+  if r.p.precision == "fp16_acc16" then return r.verification.error * (8 * u * 4 / 3) end
   local x = 8 * math.sqrt(r.p.k) * u + r.p.k * u * u
   return r.verification.error * (x < 1e-8 and x or math.exp(x) - 1)
 end

@@ -46,7 +46,7 @@ return function(bench)
 
   -- Of both sides alike: the best of the turns, each of which gives the median of its own. What else the machine or its host
   -- does makes a turn slower, and lasts longer than one; only what a turn can reach says what the program can.
-  local function turns_of(n) return (bench.quick and { [2048] = 3 } or { [2048] = 6 })[n] or (bench.quick and 5 or 10) end
+  local function turns_of(n) return (n <= 512 and 4 or n <= 1024 and 3 or 2) * (bench.quick and 1 or 2) end
 
   -- One turn: each row with OpenBLAS right before it; a row that cannot be had is left out from then on.
   local function turn(n, state)

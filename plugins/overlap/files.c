@@ -18,9 +18,7 @@ enum { BLOCK_WORDS = 65536 };
 
 struct files {
     struct files_params params;
-    char *directory;
-    int fd;          /* of it; -1: not there */
-    uint64_t made;   /* files */
+    struct scratch scratch;
     uint64_t offset; /* of the next batch, in all files one after the other */
 };
 
@@ -45,52 +43,13 @@ static void file_name(uint64_t file, char name[static NAME_BYTES])
     snprintf(name, NAME_BYTES, "%06" PRIu64 ".records", file);
 }
 
-static void remove_all(struct files *files)
-{
-    char name[NAME_BYTES];
-    while (files->made > 0) {
-        file_name(--files->made, name);
-        unlinkat(files->fd, name, 0);
-    }
-    if (files->fd >= 0) {
-        close(files->fd);
-        rmdir(files->directory);
-    }
-}
-
 void files_destroy(struct files **files)
 {
     if (!*files)
         return;
-    remove_all(*files);
-    free((*files)->directory);
+    scratch_destroy(&(*files)->scratch);
     free(*files);
     *files = NULL;
-}
-
-const char *files_directory(const struct files *files)
-{
-    return files->directory;
-}
-
-static bool make_directory(struct files *files, struct assay_error *error)
-{
-    const char *in = files->params.directory, *temporary = getenv("TMPDIR");
-    if (!*in)
-        in = temporary && *temporary ? temporary : "/tmp";
-    if (asprintf(&files->directory, "%s/assay-overlap-XXXXXX", in) < 0) {
-        files->directory = NULL;
-        return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory");
-    }
-    if (!mkdtemp(files->directory))
-        return assay_fail(error, ASSAY_SYSTEM,
-                          "directory: cannot make one for the records in %s: %s", in,
-                          strerror(errno));
-    files->fd = open(files->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (files->fd < 0)
-        return assay_fail(error, ASSAY_SYSTEM, "directory: cannot open %s: %s", files->directory,
-                          strerror(errno));
-    return true;
 }
 
 static bool write_all(int fd, const char *bytes, size_t count)
@@ -105,16 +64,15 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
-static bool make_file(struct files *files, float *block, struct assay_error *error)
+static bool make_file(const struct files *files, uint64_t file, float *block,
+                      struct assay_error *error)
 {
     char name[NAME_BYTES];
     const struct files_params *p = &files->params;
-    uint64_t words = p->bytes / WORD_BYTES, first = files->made * words;
-    file_name(files->made, name);
-    int fd = openat(files->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    uint64_t words = p->bytes / WORD_BYTES, first = file * words;
+    file_name(file, name);
+    int fd = openat(files->scratch.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool good = fd >= 0;
-    if (good)
-        files->made++;
     for (uint64_t done = 0; good && done < words; done += BLOCK_WORDS) {
         uint64_t count = words - done < BLOCK_WORDS ? words - done : BLOCK_WORDS;
         data_fill(p->seed, first + done, count, block);
@@ -124,8 +82,8 @@ static bool make_file(struct files *files, float *block, struct assay_error *err
     int number = errno;
     if (fd >= 0)
         close(fd);
-    return good || assay_fail(error, ASSAY_SYSTEM, "cannot write %s/%s: %s", files->directory, name,
-                              strerror(number));
+    return good || assay_fail(error, ASSAY_SYSTEM, "cannot write %s/%s: %s", files->scratch.path,
+                              name, strerror(number));
 }
 
 /* Not every file system can do it. */
@@ -133,12 +91,12 @@ static bool try_direct(const struct files *files, struct assay_error *error)
 {
     char name[NAME_BYTES];
     file_name(0, name);
-    int fd = openat(files->fd, name, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    int fd = openat(files->scratch.fd, name, O_RDONLY | O_DIRECT | O_CLOEXEC);
     if (fd < 0)
         return assay_fail(error, ASSAY_UNSUPPORTED,
                           "direct: the file system of %s reads through the page cache alone (%s); "
                           "give a directory on another one",
-                          files->directory, strerror(errno));
+                          files->scratch.path, strerror(errno));
     close(fd);
     return true;
 }
@@ -152,11 +110,11 @@ struct files *files_create(const struct files_params *params, struct assay_error
         assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory");
     if (files) {
         files->params = *params;
-        files->fd = -1;
-        good = good && make_directory(files, error);
+        good = scratch_create(params->directory, &files->scratch, error) && good &&
+               scratch_holds(&files->scratch, params->count, params->bytes, error);
     }
-    while (good && files->made < params->count)
-        good = make_file(files, block, error);
+    for (uint64_t file = 0; good && file < params->count; file++)
+        good = make_file(files, file, block, error);
     good = good && (!params->direct || try_direct(files, error));
     free(block);
     if (!good)
@@ -172,7 +130,8 @@ static bool read_file(const struct files *files, uint64_t file, uint64_t start, 
     struct stat status;
     *failure = (struct failure){.kind = OPEN, .file = file, .wanted_bytes = start + bytes};
     file_name(file, name);
-    int fd = openat(files->fd, name, O_RDONLY | O_CLOEXEC | (files->params.direct ? O_DIRECT : 0));
+    int fd = openat(files->scratch.fd, name,
+                    O_RDONLY | O_CLOEXEC | (files->params.direct ? O_DIRECT : 0));
     if (fd < 0 || fstat(fd, &status) != 0)
         goto end;
     failure->kind = SHORT;
@@ -223,15 +182,15 @@ static bool tell(const struct files *files, const struct failure *failure,
         return assay_fail(error, ASSAY_SYSTEM,
                           "%s/%s has %" PRIu64 " B: a batch reads %" PRIu64
                           " B of it, so it was cut since it was made",
-                          files->directory, name, failure->got_bytes, failure->wanted_bytes);
+                          files->scratch.path, name, failure->got_bytes, failure->wanted_bytes);
     case SHRANK:
         return assay_fail(error, ASSAY_SYSTEM,
                           "%s/%s shrank while it was read: it ended after %" PRIu64 " of %" PRIu64
                           " B",
-                          files->directory, name, failure->got_bytes, failure->wanted_bytes);
+                          files->scratch.path, name, failure->got_bytes, failure->wanted_bytes);
     default:
         return assay_fail(error, ASSAY_SYSTEM, "cannot %s %s/%s: %s",
-                          failure->kind == OPEN ? "open" : "read", files->directory, name,
+                          failure->kind == OPEN ? "open" : "read", files->scratch.path, name,
                           strerror(failure->number));
     }
 }

@@ -6,6 +6,8 @@
 
 #include <assay/assay.h>
 
+#include <sys/types.h>
+
 #define WORD_BYTES 4u
 #define CHAINS 8u /* of the kernel, and STEPS */
 #define STEPS 64u
@@ -95,6 +97,21 @@ void narrow(const float *in, uint64_t count, uint16_t *out);
 /* source.c: into overlap_records() */
 bool overlap_receive(const struct assay_stage *stage, void *self, struct assay_error *error);
 
+/* scratch.c: a directory that is removed with all that is in it by scratch_destroy, or when this
+ * process ends, however it does */
+struct scratch {
+    char *path;
+    int fd;       /* of it */
+    int pipe;     /* its end is the sign to remove it ... */
+    pid_t keeper; /* ... for this process */
+};
+/* In `in`; "": in $TMPDIR or /tmp. To be destroyed when it failed, too. */
+bool scratch_create(const char *in, struct scratch *scratch, struct assay_error *error);
+void scratch_destroy(struct scratch *scratch);
+/* Whether so many files of this size fit into what is free. */
+bool scratch_holds(const struct scratch *scratch, uint64_t count, uint64_t bytes,
+                   struct assay_error *error);
+
 /* files.c: a directory with the records of one slot, in files that batches read one after the
  * other. */
 struct files_params {
@@ -107,6 +124,5 @@ void files_destroy(struct files **files); /* removes them */
 /* The next `bytes` of them, from the begin again where fewer are left; *offset is where. */
 bool files_read(struct files *files, void *to, uint64_t bytes, uint64_t *offset,
                 struct assay_error *error);
-const char *files_directory(const struct files *files);
 
 #endif

@@ -120,10 +120,10 @@ void drift_add(const struct drift *drift, struct text *out)
     text_addf(out, ",\"drifting\":%s}", drift->drifting ? "true" : "false");
 }
 
-void drift_add_note(const struct drift *drift, size_t count, struct text *out)
+void drift_add_note(const struct drift *drift, const char *figure, size_t count, struct text *out)
 {
     long long tenths = llround(fabs(drift->change) * 1000);
     text_addf(out,
-              "drift: time %s by %lld.%lld %% from the first third of the %zu samples to the last",
-              drift->change > 0 ? "rose" : "fell", tenths / 10, tenths % 10, count);
+              "drift: %s %s by %lld.%lld %% from the first third of the %zu samples to the last",
+              figure, drift->change > 0 ? "rose" : "fell", tenths / 10, tenths % 10, count);
 }

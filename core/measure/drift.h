@@ -34,7 +34,7 @@ bool drift_of_rate(const double *periods, size_t count, double confidence, bool 
 const char *drift_verdict(const struct interval *change);
 /* {"tau","z","p","change","drifting"}, or null. */
 void drift_add(const struct drift *drift, struct text *out);
-/* "drift: ...", for a drift that is drifting. */
-void drift_add_note(const struct drift *drift, size_t count, struct text *out);
+/* "drift: FIGURE rose by ...", for a drift that is drifting. */
+void drift_add_note(const struct drift *drift, const char *figure, size_t count, struct text *out);
 
 #endif

@@ -113,7 +113,9 @@ static int64_t least(int64_t a, int64_t b)
 /* When there is something to do, with nothing in flight and no batch to be issued yet. */
 static int64_t next_event_ns(const struct load *load)
 {
-    int64_t when_ns = load->window_end_ns;
+    int64_t when_ns = load->newcomers > 0 && load->ramp_end_ns > load->window_end_ns
+                          ? load->ramp_end_ns
+                          : load->window_end_ns;
     if (load->schedule.kind == SCHEDULE_OPEN_LOOP && load->next_ns < (double)when_ns)
         when_ns = (int64_t)ceil(load->next_ns);
     if (load->queued > 0)
@@ -128,6 +130,7 @@ static void issue(struct load *load, int64_t now_ns, struct engine_issue *wanted
         load->served[i] = load->queue[(load->first + i) % load->room];
     load->first = (load->first + load->serving) % load->room;
     load->queued -= load->serving;
+    load->now.emptied += load->queued == 0;
     load->issued_ns = now_ns;
     while (load_size(load->schedule.batch_max, wanted->variant) < (int64_t)load->serving)
         wanted->variant++;
@@ -140,7 +143,7 @@ static enum engine_answer next(void *user, uint64_t batch, int64_t clock_ns,
     int64_t now_ns = clock_ns - load->offset_ns;
     (void)batch;
     arrive_until(load, now_ns);
-    if (now_ns >= load->window_end_ns)
+    if (now_ns >= load->window_end_ns && (load->newcomers == 0 || now_ns >= load->ramp_end_ns))
         return ENGINE_END;
     bool full = load->queued >= (size_t)load->schedule.batch_max;
     bool waited = load->queued > 0 &&
@@ -183,8 +186,10 @@ static bool ended(void *user, const struct event *event, struct assay_error *err
     load->stage_ns[event->stage] += (double)(event->end_ns - event->begin_ns);
     if (event->stage + 1 < load->stages)
         return true;
-    for (size_t i = 0; i < load->serving; i++)
+    for (size_t i = 0; i < load->serving; i++) {
         serve(load, load->served[i], end_ns);
+        load->newcomers -= load->newcomers > 0; /* the queue is in order */
+    }
     load->serving = 0;
     load->free_ns = end_ns;
     load->now.batches++;
@@ -201,13 +206,16 @@ static void first_arrivals(struct load *load)
     for (int64_t i = 0; load->schedule.kind == SCHEDULE_CLOSED_LOOP && i < load->schedule.clients;
          i++)
         arrive(load, 0);
+    load->newcomers = load->schedule.kind == SCHEDULE_CLOSED_LOOP ? load->schedule.clients : 0;
 }
 
-struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t window_ns)
+struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t window_ns,
+                                int64_t ramp_ns)
 {
     load->offset_ns = now_ns - load->paused_ns;
     load->window_begin_ns = load->paused_ns;
     load->window_end_ns = load->paused_ns + window_ns;
+    load->ramp_end_ns = load->paused_ns + ramp_ns;
     load->now = (struct load_window){0};
     for (unsigned i = 0; i < load->stages; i++)
         load->stage_ns[i] = 0;
@@ -216,6 +224,7 @@ struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t windo
     if (!load->begun)
         first_arrivals(load);
     load->begun = true;
+    load->ramping = load->newcomers > 0;
     return (struct engine_source){.user = load, .next = next, .ended = ended};
 }
 
@@ -231,6 +240,7 @@ static bool keep(struct load *load, struct assay_error *error)
         load->capacity = capacity;
     }
     load->windows[load->count++] = load->now;
+    load->ramp_counts = load->ramp_counts || load->ramping;
     load->all_squares += load->squares;
     histogram_merge(load->all, load->latencies);
     return true;

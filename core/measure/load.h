@@ -24,7 +24,8 @@ struct load_window {
     int64_t duration_ns, busy_ns; /* of the device: its batches that ended here */
     uint64_t arrived, turned_away, ended, in_time, batches;
     double latency, waiting, batching, service;
-    uint64_t queued; /* at its end */
+    uint64_t queued;  /* at its end */
+    uint64_t emptied; /* how often a batch left none waiting */
 };
 
 /* An open loop says something of latency only where so many requests arrive: how long that takes.
@@ -37,8 +38,11 @@ struct load *load_create(const struct schedule *schedule, uint64_t seed, unsigne
                          struct assay_error *error);
 void load_destroy(struct load **load);
 
-/* A window begins now; its source ends it after this time. */
-struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t window_ns);
+/* A window begins now; its source ends it after this time, one of a closed loop as late as
+ * `ramp_ns` where not every client has had a first result: all ask at once in the begin, so what
+ * these took says nothing. */
+struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t window_ns,
+                                int64_t ramp_ns);
 /* It is over. `counts`: not of the warm-up. Times of a batch and its stages (of MEASURE_STAGES_MAX)
  * in it, on average; 0 where no batch ended. */
 struct load_times {
@@ -54,6 +58,11 @@ const struct load_window *load_window_at(const struct load *load, size_t index);
 const char *load_overload(struct load *load);
 /* Whether the reason of an absent figure is such a one. */
 bool load_is_overload(const char *reason);
+/* Why latencies say nothing, or NULL: overload, or first results of clients in windows that count.
+ */
+const char *load_unsteady(struct load *load);
+/* Whether a request ended in the windows that count; ASSAY_SYSTEM says what it waited for. */
+bool load_check_ended(const struct load *load, struct assay_error *error);
 /* latency.mean, .waiting, .batching, .service, .p50, .p95, .p99, throughput, goodput, utilisation.
  * Intervals are those of batch means: over windows, with their effective number. */
 bool load_metrics(struct load *load, double confidence, struct metric_set *set,

@@ -12,6 +12,9 @@
 /* Overload: of what arrived, more than this share was left behind, beside what a queue swings. */
 #define GROWTH_SHARE 0.05
 #define GROWTH_LEAST 10
+/* A queue that was never empty in the second half is left longer by less: by so many standard
+ * deviations of what arrives at random, or, where it arrives evenly, by no share at all. */
+#define GROWTH_SIGMAS 3
 /* Or more than this share was turned away. */
 #define AWAY_SHARE 0.01
 
@@ -49,6 +52,25 @@ bool load_is_overload(const char *reason)
     return strncmp(reason, overloaded, sizeof(overloaded) - 1) == 0;
 }
 
+static bool never_empty(const struct load *load)
+{
+    for (size_t i = load->count / 2; i < load->count; i++)
+        if (load->windows[i].emptied > 0 || load->windows[i].ended == 0)
+            return false;
+    return true;
+}
+
+/* More than so many requests left behind are overload. */
+static double growth_least(const struct load *load, double arrived)
+{
+    double share = GROWTH_SHARE * arrived;
+    double swing = load->schedule.arrivals == SCHEDULE_ARRIVALS_EVEN
+                       ? 0
+                       : GROWTH_SIGMAS * sqrt(arrived);
+    return GROWTH_LEAST + (double)load->schedule.batch_max +
+           (never_empty(load) && swing < share ? swing : share);
+}
+
 const char *load_overload(struct load *load)
 {
     struct load_window sum;
@@ -57,7 +79,7 @@ const char *load_overload(struct load *load)
     if (load->schedule.kind != SCHEDULE_OPEN_LOOP || sum.arrived == 0)
         return NULL;
     double arrived = (double)sum.arrived, left = arrived - (double)sum.ended;
-    double least = GROWTH_LEAST + (double)load->schedule.batch_max + GROWTH_SHARE * arrived;
+    double least = growth_least(load, arrived);
     bool away = (double)sum.turned_away > AWAY_SHARE * arrived;
     if (left <= least && !away)
         return NULL;
@@ -71,11 +93,41 @@ const char *load_overload(struct load *load)
     return text_string(&load->overload);
 }
 
+const char *load_unsteady(struct load *load)
+{
+    const char *overload = load_overload(load);
+    if (overload || !load->ramp_counts)
+        return overload;
+    text_clear(&load->overload);
+    text_addf(&load->overload,
+              "all %" PRId64 " clients ask at once in the begin, and not all had a first "
+              "result when measuring began: their latencies are of that ramp; give a longer "
+              "duration, or fewer clients",
+              load->schedule.clients);
+    return text_string(&load->overload);
+}
+
+bool load_check_ended(const struct load *load, struct assay_error *error)
+{
+    struct load_window sum;
+    sum_up(load, &sum);
+    if (sum.ended > 0 || load->count == 0)
+        return true;
+    struct text span = {0};
+    quantity_add(&span, seconds_of(&sum), (struct dimension){.seconds = 1});
+    assay_fail(error, ASSAY_INVALID,
+               "no request ended in %s: batches wait for up to wait_max to hold batch_max, %" PRId64
+               " requests; lower one of them or give a longer duration",
+               text_string(&span), load->schedule.batch_max);
+    text_free(&span);
+    return false;
+}
+
 enum figure { LATENCY, WAITING, BATCHING, SERVICE, THROUGHPUT, GOODPUT, UTILISATION, FIGURES };
 static const struct figure_info {
     const char *name;
     struct dimension dimension;
-    bool latency; /* over requests; has no value when overloaded */
+    bool latency; /* over requests; has no value when overloaded or in a ramp */
 } figures[FIGURES] = {
     [LATENCY] = {"latency.mean", {.seconds = 1}, true},
     [WAITING] = {"latency.waiting", {.seconds = 1}, true},
@@ -129,13 +181,20 @@ static bool batch_figure(const struct load *load, enum figure figure, double con
     return good;
 }
 
+/* Whether results count as good by latencies of a ramp. */
+static bool late(const struct load *load, enum figure figure)
+{
+    return figure == GOODPUT && load->ramp_counts && load->schedule.deadline_ns > 0;
+}
+
 static bool add_figure(const struct load *load, enum figure figure, double confidence,
                        const char *absent, struct metric_set *set, struct assay_error *error)
 {
     struct metric metric = {.name = figures[figure].name,
                             .dimension = figures[figure].dimension,
                             .n = load->count,
-                            .absent = figures[figure].latency ? absent : NULL};
+                            .absent = figures[figure].latency || late(load, figure) ? absent
+                                                                                    : NULL};
     struct interval interval;
     if (!metric.absent) {
         if (!batch_figure(load, figure, confidence, &interval, NULL, error))
@@ -210,7 +269,7 @@ static bool add_percentiles(const struct load *load, double confidence, const ch
 bool load_metrics(struct load *load, double confidence, struct metric_set *set,
                   struct assay_error *error)
 {
-    const char *absent = load_overload(load);
+    const char *absent = load_unsteady(load);
     if (!absent && histogram_count(load->all) == 0)
         absent = "no request ended";
     if (!add_percentiles(load, confidence, absent, set, error))

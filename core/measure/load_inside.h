@@ -16,12 +16,16 @@ struct load {
     int64_t offset_ns;
     bool begun;
     int64_t paused_ns, window_begin_ns, window_end_ns;
+    int64_t ramp_end_ns; /* a window that begins with the first results of clients ends by then */
 
     double next_ns;      /* OPEN_LOOP: when the next request arrives ... */
     uint64_t next_index; /* ... and its number */
     int64_t *queue;      /* a ring: when those that wait were meant to arrive */
     size_t room, first, queued;
-    int64_t *served; /* the same of those in the batch that is served */
+    int64_t newcomers; /* CLOSED_LOOP: clients that have had no result */
+    bool ramping;      /* there were some when the window began */
+    bool ramp_counts;  /* such results are in windows that count */
+    int64_t *served;   /* the same of those in the batch that is served */
     size_t serving;
     int64_t issued_ns, free_ns; /* that batch; when the one before it ended */
 

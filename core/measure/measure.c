@@ -213,7 +213,8 @@ static bool add_watched(struct member *member, const struct sampler *sampler, si
     struct text beside = {0};
     if (watch && drift->drifting)
         watch->add_change(watch->user, &beside);
-    sampler_notes(sampler, series, drift, text_string(&beside), note_add, member->result);
+    const char *figure = member->method->figure ? member->method->figure(member) : "time";
+    sampler_notes(sampler, series, drift, figure, text_string(&beside), note_add, member->result);
     text_free(&beside);
     if (!watch)
         return true;

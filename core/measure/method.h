@@ -26,6 +26,9 @@ struct measure_method {
                     struct assay_error *error);
     /* Optional. Metrics that are not times of turns. */
     bool (*report)(struct member *member, double confidence, struct assay_error *error);
+    /* Optional. What the figure of a sample is, after `report`; NULL: its drift is told there.
+     * None: "time". */
+    const char *(*figure)(const struct member *member);
     void (*close)(struct member *member); /* Optional; also after an open that failed */
     /* Times that a sample has beside those of serial_times, in ns: metrics and series of these
      * names. */

@@ -7,12 +7,14 @@
 #include "measure/load.h"
 #include "measure/trace.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #define BUDGET_NS INT64_C(1000000000)
 #define WINDOWS_MOST 40
-#define WINDOW_REQUESTS 10 /* that arrive in a window, at least */
+#define WINDOW_REQUESTS 10           /* that arrive in a window, at least */
+#define RAMP_NS INT64_C(10000000000) /* for first results of clients, at most, or the duration */
 #define WARMUP_NS                                                                                  \
     INT64_C(250000000) /* a window of the warm-up, unless fewer would arrive in it                 \
                         */
@@ -22,7 +24,8 @@ struct queued {
     struct load *load;
     struct serial **recordings; /* by size */
     unsigned stages, sizes, windows;
-    int64_t window_ns, warmup_ns;
+    bool whole; /* all windows are wanted, whatever the sampler thinks of them */
+    int64_t window_ns, warmup_ns, ramp_ns;
     uint64_t wanted; /* batches of run_all */
     struct engine_layout layout;
     struct trace trace; /* of the last window that counts, where one was asked for */
@@ -57,38 +60,41 @@ static bool size_params(const struct member *member, unsigned slot, void *params
                       workload->name);
 }
 
-/* How long it is measured, in how many windows. */
-static bool choose_windows(const struct member *member, struct queued *self,
-                           struct assay_error *error)
+/* For how long a request waits at most for others, as far as can be told. */
+static double wait_ns(const struct schedule *schedule)
+{
+    double full_ns = schedule->kind == SCHEDULE_OPEN_LOOP
+                         ? (double)schedule->batch_max * 1e9 / schedule->rate
+                     : schedule->clients < schedule->batch_max ? INFINITY
+                                                               : 0;
+    return fmin(full_ns, (double)schedule->wait_max_ns);
+}
+
+/* How long it is measured, in how many windows: in each of them requests are to end. */
+static void choose_windows(const struct member *member, struct queued *self)
 {
     const struct measure_request *request = member->request;
     const struct schedule *schedule = &request->schedule;
     int64_t length_ns = schedule->duration_ns;
+    self->whole = length_ns > 0;
     if (length_ns == 0)
         length_ns = request->budget.budget_ns > 0 ? request->budget.budget_ns : BUDGET_NS;
-    self->windows = WINDOWS_MOST;
     if (length_ns < load_least_ns(schedule)) {
-        struct text least = {0};
-        quantity_add(&least, (double)load_least_ns(schedule) / 1e9,
-                     (struct dimension){.seconds = 1});
-        assay_fail(error, ASSAY_INVALID,
-                   "duration: fewer than %d requests arrive in it, which says nothing of "
-                   "their latency; give at least %s",
-                   SCHEDULE_REQUESTS_LEAST, text_string(&least));
-        text_free(&least);
-        return false;
+        length_ns = load_least_ns(schedule);
+        self->whole = true;
     }
-    if (schedule->kind == SCHEDULE_OPEN_LOOP) {
-        double windows = floor(schedule->rate * (double)length_ns / 1e9 / WINDOW_REQUESTS);
-        if (windows < WINDOWS_MOST)
-            self->windows = windows > 1 ? (unsigned)windows : 1;
-    }
+    self->windows = WINDOWS_MOST;
+    double least_ns = 2 * wait_ns(schedule);
+    if (schedule->kind == SCHEDULE_OPEN_LOOP)
+        least_ns = fmax(least_ns, WINDOW_REQUESTS * 1e9 / schedule->rate);
+    if (least_ns * WINDOWS_MOST > (double)length_ns)
+        self->windows = (unsigned)fmax(1, floor((double)length_ns / least_ns + 1e-9));
     self->window_ns = length_ns / self->windows > 0 ? length_ns / self->windows : 1;
     int64_t few_ns = load_least_ns(schedule) / (SCHEDULE_REQUESTS_LEAST / WINDOW_REQUESTS);
     self->warmup_ns = few_ns > WARMUP_NS ? few_ns : WARMUP_NS;
     if (self->warmup_ns > self->window_ns)
         self->warmup_ns = self->window_ns;
-    return true;
+    self->ramp_ns = length_ns > RAMP_NS ? length_ns : RAMP_NS;
 }
 
 static bool make_engine(struct member *member, struct queued *self, struct assay_error *error)
@@ -138,7 +144,8 @@ static bool queued_open(struct member *member, struct assay_error *error)
     if (!self)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a queue");
     forget_costs(member);
-    return choose_windows(member, self, error) && make_engine(member, self, error);
+    choose_windows(member, self);
+    return make_engine(member, self, error);
 }
 
 static void queued_close(struct member *member)
@@ -157,7 +164,7 @@ static void queued_close(struct member *member)
 static unsigned queued_turns(const struct member *member)
 {
     const struct queued *self = member->state;
-    return member->request->schedule.duration_ns > 0 ? self->windows : 0;
+    return self->whole ? self->windows : 0;
 }
 
 static bool queued_sample(struct member *member, bool warmup, struct serial_times *times,
@@ -168,7 +175,8 @@ static bool queued_sample(struct member *member, bool warmup, struct serial_time
     if (!method_touch(member, error))
         return false;
     struct engine_source source = load_begin(self->load, clock_now(member->clock),
-                                             warmup ? self->warmup_ns : self->window_ns);
+                                             warmup ? self->warmup_ns : self->window_ns,
+                                             warmup ? self->ramp_ns : 0);
     bool traced = !warmup && member->request->trace;
     if (traced)
         source = trace_listen(&self->trace, &source);
@@ -215,17 +223,43 @@ static bool queued_run_all(struct member *member, const struct engine_perturb *p
     return engine_run(self->engine, &source, perturb, error);
 }
 
+/* Fewer clients than a batch holds: none is ever full. */
+static void note_waits(struct member *member)
+{
+    const struct schedule *schedule = &member->request->schedule;
+    struct text note = {0};
+    if (schedule->kind != SCHEDULE_CLOSED_LOOP || schedule->wait_max_ns == 0 ||
+        schedule->clients >= schedule->batch_max)
+        return;
+    text_addf(&note,
+              "%" PRId64 " clients never fill a batch of %" PRId64 ": each batch waits wait_max, ",
+              schedule->clients, schedule->batch_max);
+    quantity_add(&note, (double)schedule->wait_max_ns / 1e9, (struct dimension){.seconds = 1});
+    member_note(member, text_string(&note));
+    text_free(&note);
+}
+
 static bool queued_report(struct member *member, double confidence, struct assay_error *error)
 {
     struct queued *self = member->state;
-    const char *overload = load_overload(self->load);
-    if (overload)
-        member_note(member, overload);
+    const char *unsteady = load_unsteady(self->load);
+    if (!load_check_ended(self->load, error))
+        return false;
+    if (unsteady)
+        member_note(member, unsteady);
+    note_waits(member);
     text_clear(&member->result->load);
     load_add_record(self->load, &member->result->load);
     text_clear(&member->result->trace);
     trace_add(&self->trace, &self->layout, &member->slots[0].serial, 1, &member->result->trace);
     return load_metrics(self->load, confidence, member->result->metrics, error);
+}
+
+/* That more and more wait is what the note of it says. */
+static const char *queued_figure(const struct member *member)
+{
+    const struct queued *self = member->state;
+    return load_unsteady(self->load) ? NULL : "latency";
 }
 
 const struct measure_method method_queued = {
@@ -236,6 +270,7 @@ const struct measure_method method_queued = {
     .sample = queued_sample,
     .run_all = queued_run_all,
     .report = queued_report,
+    .figure = queued_figure,
     .close = queued_close,
     .windows = true,
 };

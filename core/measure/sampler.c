@@ -318,7 +318,8 @@ void sampler_add_record(const struct sampler *sampler, size_t series, const char
 }
 
 void sampler_notes(const struct sampler *sampler, size_t series, const struct drift *drift,
-                   const char *beside, void (*add)(void *user, const char *note), void *user)
+                   const char *figure, const char *beside,
+                   void (*add)(void *user, const char *note), void *user)
 {
     struct text note = {0};
     if (!sampler->series[series].settled) {
@@ -331,8 +332,8 @@ void sampler_notes(const struct sampler *sampler, size_t series, const struct dr
         add(user, "the bounds were not looked at while sampling: the records are too long to ask; "
                   "the budget was used up");
     }
-    if (drift->drifting) {
-        drift_add_note(drift, sampler->count, &note);
+    if (drift->drifting && figure) {
+        drift_add_note(drift, figure, sampler->count, &note);
         text_addf(&note, "%s%s", *beside ? "; meanwhile " : "", beside);
         add(user, text_string(&note));
     }

@@ -42,9 +42,10 @@ bool sampler_drift(const struct sampler *sampler, size_t series, struct drift *d
 /* The `sampling` object of the record of a series: what was done and why it stopped. */
 void sampler_add_record(const struct sampler *sampler, size_t series, const char *clock_name,
                         const struct drift *drift, struct text *out);
-/* What bears on the figures of the series, each a text of its own; `beside`: what changed
- * meanwhile, behind a drift, or "". */
+/* What bears on the figures of the series, each a text of its own; `figure`: what the samples are,
+ * NULL: their drift is told elsewhere; `beside`: what changed meanwhile, behind a drift, or "". */
 void sampler_notes(const struct sampler *sampler, size_t series, const struct drift *drift,
-                   const char *beside, void (*add)(void *user, const char *note), void *user);
+                   const char *figure, const char *beside,
+                   void (*add)(void *user, const char *note), void *user);
 
 #endif

@@ -32,7 +32,7 @@ static void a_trend_that_matters(void **state)
     assert_true(fabs(drift.trend.z - 65 / sqrt(638.0 / 3)) < 1e-12);
     assert_true(fabs(drift.change - 8 / 101.5) < 1e-12);
     struct text note = {0};
-    drift_add_note(&drift, 12, &note);
+    drift_add_note(&drift, "time", 12, &note);
     assert_string_equal(text_string(&note),
                         "drift: time rose by 7.9 % from the first third of the 12 samples to the "
                         "last");
@@ -41,7 +41,7 @@ static void a_trend_that_matters(void **state)
         values[i] = 111 - i;
     drift = find(values, 12);
     assert_true(drift.drifting && drift.trend.tau == -1);
-    drift_add_note(&drift, 12, &note);
+    drift_add_note(&drift, "time", 12, &note);
     assert_string_equal(text_string(&note),
                         "drift: time fell by 7.3 % from the first third of the 12 samples to the "
                         "last");

@@ -120,12 +120,15 @@ static bool ended(void *user, const struct event *event, struct assay_error *err
 {
     struct sustained *self = user;
     (void)error;
-    self->stage_ns[event->stage] += (double)(event->end_ns - event->begin_ns);
+    bool steady = event->batch >= self->depth; /* not of those that fill the pipeline */
+    if (steady)
+        self->stage_ns[event->stage] += (double)(event->end_ns - event->begin_ns);
     if (event->stage + 1 < self->stages)
         return true;
     self->ended++;
     self->all++;
-    self->batch_ns += (double)(event->end_ns - self->begun_ns[event->slot]);
+    if (steady)
+        self->batch_ns += (double)(event->end_ns - self->begun_ns[event->slot]);
     if (self->ended == self->depth)
         self->first_ns = event->end_ns;
     self->last_ns = event->end_ns;
@@ -178,15 +181,15 @@ static bool sustained_sample(struct member *member, bool warmup, struct serial_t
         window_ns = WARMUP_NS;
     if (!run(member, self, window_ns, !warmup && member->request->trace, NULL, error))
         return failed_late(member, self, error);
-    double batches = (double)self->ended, steady = batches - self->depth;
+    double steady = (double)self->ended - self->depth;
     double period_ns = (double)(self->last_ns - self->first_ns) / steady;
-    *times = (struct serial_times){.time_ns = (int64_t)(self->batch_ns / batches + 0.5),
+    *times = (struct serial_times){.time_ns = (int64_t)(self->batch_ns / steady + 0.5),
                                    .submit_ns = -1,
                                    .device_ns = -1,
                                    .cpu_ns = -1,
                                    .extra_ns = {(int64_t)(period_ns + 0.5)}};
     for (unsigned i = 0; i < self->stages; i++) {
-        times->stages[i].time_ns = (int64_t)(self->stage_ns[i] / batches + 0.5);
+        times->stages[i].time_ns = (int64_t)(self->stage_ns[i] / steady + 0.5);
         times->stages[i].device_ns = -1;
     }
     *time_ns = times->extra_ns[0];

@@ -134,8 +134,7 @@ struct engine *engine_create(const struct engine_params *params, struct assay_er
     memcpy(engine->slots, params->slots, count * sizeof(*engine->slots));
     if (params->clock->simulated)
         return engine;
-    engine->threads = engine_threads_create(engine, error);
-    if (engine->threads)
+    if (engine_threads_create(engine, error))
         return engine;
     engine_destroy(&engine);
     return NULL;
@@ -156,8 +155,8 @@ void engine_destroy(struct engine **engine)
     *engine = NULL;
 }
 
-bool engine_run(struct engine *engine, const struct engine_source *source,
-                const struct engine_perturb *perturb, struct assay_error *error)
+void engine_begin(struct engine *engine, const struct engine_source *source,
+                  const struct engine_perturb *perturb)
 {
     engine->source = source;
     engine->perturb = perturb ? *perturb : (struct engine_perturb){0};
@@ -166,10 +165,17 @@ bool engine_run(struct engine *engine, const struct engine_source *source,
     engine->live = 0;
     engine->over = engine->failed = false;
     engine->cause = (struct assay_error){0};
-    if (engine->threads)
-        engine_threads_run(engine);
-    else
+}
+
+bool engine_run(struct engine *engine, const struct engine_source *source,
+                const struct engine_perturb *perturb, struct assay_error *error)
+{
+    if (engine->threads) {
+        engine_threads_run(engine, source, perturb);
+    } else {
+        engine_begin(engine, source, perturb);
         engine_simulate(engine);
+    }
     if (engine->failed && error)
         *error = engine->cause;
     return !engine->failed;

@@ -40,6 +40,9 @@ struct engine {
     struct assay_error cause;
 };
 
+/* All of a run before it; with threads, under their lock: they may yet be on their way to sleep. */
+void engine_begin(struct engine *engine, const struct engine_source *source,
+                  const struct engine_perturb *perturb);
 /* Keeps the first cause; nothing is begun any more. */
 void engine_fail(struct engine *engine, const struct assay_error *cause);
 /* Asks the source for as many batches as there are free slots. */
@@ -55,8 +58,10 @@ int64_t engine_delay_ns(const struct engine *engine, uint64_t batch, unsigned st
 
 void engine_simulate(struct engine *engine);
 
+/* Sets engine->threads before the first of them begins. */
 struct engine_threads *engine_threads_create(struct engine *engine, struct assay_error *error);
 void engine_threads_destroy(struct engine_threads **threads);
-void engine_threads_run(struct engine *engine);
+void engine_threads_run(struct engine *engine, const struct engine_source *source,
+                        const struct engine_perturb *perturb);
 
 #endif

@@ -403,10 +403,12 @@ static void wait_idle(struct engine *engine)
         ask(engine);
 }
 
-void engine_threads_run(struct engine *engine)
+void engine_threads_run(struct engine *engine, const struct engine_source *source,
+                        const struct engine_perturb *perturb)
 {
     struct engine_threads *threads = engine->threads;
     pthread_mutex_lock(&threads->lock);
+    engine_begin(engine, source, perturb);
     ask(engine);
     while (engine->failed ? threads->busy > 0 : !engine->over || engine->live > 0) {
         if (!engine->failed && engine->live == 0 && engine->later_ns == INT64_MAX) {

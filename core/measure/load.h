@@ -67,7 +67,7 @@ bool load_check_ended(const struct load *load, struct assay_error *error);
  * Intervals are those of batch means: over windows, with their effective number. */
 bool load_metrics(struct load *load, double confidence, struct metric_set *set,
                   struct assay_error *error);
-/* The record's `load`: {"arrived":...,"latency":"log7 ...","windows":[...]}. */
+/* The record's `load`: {"overload":...,"latencies":"log7 ...","windows":[...]}. */
 void load_add_record(struct load *load, struct text *out);
 
 #endif

@@ -12,7 +12,8 @@
 #define FLOPS_MAX (INT64_C(1) << 44) /* what the most rounds of the most invocations do */
 #define GROUP 64u                    /* invocations; WORKGROUP of the kernel */
 #define ROUND_FLOPS (CHAINS * STEPS * 2u)
-#define ROUNDS 8u /* of an invocation, unless they are too many */
+#define ROUNDS 8u          /* of an invocation, unless they are too many */
+#define FEED_S_MAX 86400.0 /* of a batch */
 #define WORKING_MAX (UINT64_C(1) << 18)
 
 static const char *const prepares[] = {"none", "select", "narrow", "both", "decode", NULL};
@@ -97,7 +98,7 @@ static bool check_files(const struct params *p, struct assay_error *error)
 {
     uint64_t batch = (uint64_t)p->upload * (uint64_t)p->items;
     uint64_t all = file_bytes(p) * (uint64_t)p->file_count;
-    if (all > (uint64_t)BYTES_MAX || file_bytes(p) > (uint64_t)BYTES_MAX)
+    if (file_bytes(p) > (uint64_t)BYTES_MAX / (uint64_t)p->file_count)
         return assay_fail(error, ASSAY_INVALID, "file_count: all files together are over 8 PiB");
     if (all < batch)
         return assay_fail(error, ASSAY_INVALID,
@@ -140,6 +141,12 @@ static bool overlap_check(const void *params, struct assay_error *error)
     if (p->direct && p->source != SOURCE_FILES)
         return assay_fail(error, ASSAY_INVALID, "direct goes with source files, not with %s",
                           sources[p->source]);
+    if (p->source == SOURCE_FEED &&
+        (double)p->upload * (double)p->items / p->feed_rate > FEED_S_MAX)
+        return assay_fail(error, ASSAY_INVALID,
+                          "feed_rate: a batch of %" PRId64
+                          " B arrives in more than a day; raise it, or send less",
+                          p->upload * p->items);
     return p->source != SOURCE_FILES || check_files(p, error);
 }
 

@@ -354,6 +354,13 @@ static void nonsense_is_refused(void **state)
          "file_bytes: 2 files of 1048576 B hold 2097152 B, less than the 67108864 B that a batch "
          "reads"},
         {{"items", "1048576", "upload", "8 PiB"}, "items: a batch of 1048576 is over 8 PiB"},
+        /* 2^53 B x 2^13 is 0 in 64 bits. */
+        {{"source", "files", "file_count", "8192", "file_bytes", "8 PiB"},
+         "file_count: all files together are over 8 PiB"},
+        /* 2^50 B at 10^5 B/s: over 2^63 ns. */
+        {{"source", "feed", "feed_rate", "100 kB/s", "upload", "1 PiB"},
+         "feed_rate: a batch of 1125899906842624 B arrives in more than a day; raise it, or send "
+         "less"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct assay_error error = {0};

@@ -38,7 +38,7 @@ static const struct assay_option
     sensitivity_row = ROW("sensitivity", sensitivity, ASSAY_OPTION_BOOLEAN, .fallback = "false",
                           .help = "delays each stage in turn: what that does to the period"),
     rate_row = ROW("rate", rate, ASSAY_OPTION_REAL, .unit = "req/s", .real_min = 0.001,
-                   .real_max = 1e9, .fallback = "1", .help = "requests that arrive a second"),
+                   .real_max = 1e7, .fallback = "1", .help = "requests that arrive a second"),
     arrivals_row = ROW("arrivals", arrivals, ASSAY_OPTION_CHOICE, .choices = arrival_names,
                        .fallback = "poisson", .help = "at random, or one after the same time"),
     batch_max_row = COUNT("batch_max", batch_max, 1, 65536, "1",
@@ -160,6 +160,11 @@ bool schedule_check_given(const struct schedule *schedule, struct assay_error *e
     if (schedule->window_ns > schedule->duration_ns / WINDOWS_LEAST && schedule->window_ns > 0)
         return assay_fail(error, ASSAY_INVALID,
                           "window: at least %d windows are wanted in the duration", WINDOWS_LEAST);
+    if (schedule->window_ns > 0 &&
+        schedule->duration_ns / schedule->window_ns > SCHEDULE_WINDOWS_MOST)
+        return assay_fail(error, ASSAY_INVALID,
+                          "window: at most %d windows are kept in the duration; give a longer one",
+                          SCHEDULE_WINDOWS_MOST);
     return true;
 }
 

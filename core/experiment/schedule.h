@@ -17,6 +17,8 @@ enum schedule_kind {
 #define SCHEDULE_KINDS 5
 /* That arrive in an open loop: fewer say nothing of their latency. */
 #define SCHEDULE_REQUESTS_LEAST 80
+/* Of SUSTAINED. */
+#define SCHEDULE_WINDOWS_MOST 10000
 
 enum schedule_queues {
     SCHEDULE_QUEUES_AUTO,

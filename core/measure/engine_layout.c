@@ -45,6 +45,19 @@ static bool is_same(const struct engine_group *a, const struct engine_group *b)
     return a->number == b->number && (a->number > 0 || a->place == ENGINE_THREAD);
 }
 
+/* Groups are told apart by name: long ones are cut, and a stage may be called "host 2". */
+static void name_apart(const struct engine_layout *layout, unsigned stage,
+                       struct engine_group *group)
+{
+    for (unsigned i = 0; i < layout->groups; i++)
+        if (strcmp(layout->group[i].name, group->name) == 0) {
+            char name[sizeof(group->name)];
+            memcpy(name, group->name, sizeof(name));
+            snprintf(group->name, sizeof(group->name), "%.24s (stage %u)", name, stage + 1);
+            return;
+        }
+}
+
 /* Slots may be recorded in different ways: larger batches in more submissions. */
 static bool is_driven(struct serial *const *slots, unsigned slot_count, unsigned stage)
 {
@@ -67,10 +80,12 @@ void engine_layout_make(struct serial *const *slots, unsigned slot_count, const 
         unsigned at = 0;
         while (at < layout->groups && !is_same(&layout->group[at], &group))
             at++;
-        if (at == layout->groups)
+        if (at == layout->groups) {
+            name_apart(layout, i, &group);
             layout->group[layout->groups++] = group;
-        else if (layout->group_of[i - 1] != at)
+        } else if (layout->group_of[i - 1] != at) {
             layout->group[at].run = false;
+        }
         layout->group_of[i] = at;
         if (is_driven(slots, slot_count, i))
             layout->group[at].driven = true;

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define WINDOWS 40
-#define WINDOWS_MOST 10000
 #define WARMUP_NS INT64_C(250000000) /* the longest window of the warm-up */
 
 static const char *const extras[] = {"period"};
@@ -51,8 +50,7 @@ static int64_t window_of(const struct schedule *schedule)
 static unsigned sustained_turns(const struct member *member)
 {
     const struct schedule *schedule = &member->request->schedule;
-    int64_t count = schedule->duration_ns / window_of(schedule);
-    return count < WINDOWS_MOST ? (unsigned)count : WINDOWS_MOST;
+    return (unsigned)(schedule->duration_ns / window_of(schedule));
 }
 
 static bool make_engine(struct member *member, struct sustained *self, struct assay_error *error)

@@ -263,6 +263,29 @@ static void use_of_a_window(void **state)
     assert_int_equal(batches[1].begin_ns, 210);
 }
 
+/* Two stages of a model whose names differ past what a group's name holds, and one named as a
+ * thread of the host. */
+static void groups_have_names_of_their_own(void **state)
+{
+    struct fixture *f = *state;
+    static const struct assay_stage stages[] = {
+        {.kind = ASSAY_STAGE_MODEL, .name = "a_stage_with_a_name_of_fifty_characters_in_all_one"},
+        {.kind = ASSAY_STAGE_MODEL, .name = "a_stage_with_a_name_of_fifty_characters_in_all_two"},
+        {.kind = ASSAY_STAGE_HOST, .name = "prepare"},
+        {.kind = ASSAY_STAGE_MODEL, .name = "host"},
+    };
+    struct serial *serial = &f->serials[0];
+    *serial = (struct serial){.count = 4};
+    for (unsigned i = 0; i < 4; i++)
+        serial->stages[i].stage = &stages[i];
+    engine_layout_make(&serial, 1, NULL, &f->layout);
+    assert_int_equal(f->layout.groups, 4);
+    assert_string_equal(f->layout.group[0].name, "a_stage_with_a_name_of_fifty_characters_");
+    assert_string_equal(f->layout.group[1].name, "a_stage_with_a_name_of_f (stage 2)");
+    assert_string_equal(f->layout.group[2].name, "host");
+    assert_string_equal(f->layout.group[3].name, "host (stage 4)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +298,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(perturbed_stages_begin_late, set_up, tear_down),
         cmocka_unit_test_setup_teardown(defect_does_not_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(use_of_a_window, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(groups_have_names_of_their_own, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void what_does_not_fit_is_refused(void **state)
            "queues: 'devices' is none of auto, one and dedicated");
     refuse("{\"name\":\"open_loop\"}", "rate has to be given: requests that arrive a second");
     refuse("{\"name\":\"open_loop\",\"rate\":0}",
-           "rate: 0 req/s is out of range, allowed are 0.001 req/s to 1000000000 req/s");
+           "rate: 0 req/s is out of range, allowed are 0.001 req/s to 10000000 req/s");
     refuse("{\"name\":\"sustained\",\"duration\":0}",
            "duration: 0 ns is out of range, allowed are 1 ns to 86400 s");
     refuse("{\"name\":\"open_loop\",\"rate\":1,\"wait_max\":1000}",
@@ -116,6 +116,8 @@ static void what_does_not_fit_is_refused(void **state)
            "one request; give batch_max too");
     refuse("{\"name\":\"sustained\",\"duration\":1000,\"window\":500}",
            "window: at least 10 windows are wanted in the duration");
+    refuse("{\"name\":\"sustained\",\"duration\":20002,\"window\":2}",
+           "window: at most 10000 windows are kept in the duration; give a longer one");
     refuse("{\"name\":\"open_loop\",\"rate\":10,\"duration\":7900000000}",
            "duration: fewer than 80 requests arrive in it at this rate, which says nothing of "
            "their latency; give a longer one");

@@ -222,20 +222,33 @@ static bool effective_count(const struct load *load, double *effective, struct a
     return true;
 }
 
-/* Order statistics as of that many, at the same shares of those that there are. */
-static void percentile(const struct load *load, double q, double effective, double confidence,
+/* Of the requests that ended or were turned away, those that ended. */
+static double served_share(const struct load *load)
+{
+    struct load_window sum;
+    sum_up(load, &sum);
+    return (double)sum.ended / (double)(sum.ended + sum.turned_away);
+}
+
+/* Order statistics as of that many, at the same shares of those that there are. Requests that were
+ * turned away count as ones without an end; false: the interval reaches them. */
+static bool percentile(const struct load *load, double q, double effective, double confidence,
                        struct interval *out)
 {
     size_t count = (size_t)effective, low, high;
     struct interval bound;
+    const double share = served_share(load);
     stats_quantile_ranks(count, q, confidence, &low, &high); /* too few: the extremes */
-    histogram_quantile(load->all, q, out);
-    histogram_quantile(load->all, (double)low / (double)count, &bound);
+    if (share < 1 && (double)(high + 1) / (double)count > share)
+        return false;
+    histogram_quantile(load->all, q / share, out);
+    histogram_quantile(load->all, (double)low / (double)count / share, &bound);
     out->low = bound.low;
-    histogram_quantile(load->all, (double)(high + 1) / (double)count, &bound);
+    histogram_quantile(load->all, (double)(high + 1) / (double)count / share, &bound);
     out->high = bound.high;
     out->low = out->low < out->estimate ? out->low : out->estimate;
     out->high = out->high > out->estimate ? out->high : out->estimate;
+    return true;
 }
 
 static bool add_percentiles(const struct load *load, double confidence, const char *absent,
@@ -254,8 +267,9 @@ static bool add_percentiles(const struct load *load, double confidence, const ch
                                 .n = (size_t)histogram_count(load->all),
                                 .absent = absent};
         struct interval interval;
-        if (!absent) {
-            percentile(load, rows[i].q, effective, confidence, &interval);
+        if (!absent && !percentile(load, rows[i].q, effective, confidence, &interval))
+            metric.absent = "so many requests were turned away that it may be one of theirs";
+        if (!metric.absent) {
             metric.value = interval.estimate / 1e9;
             metric.low = interval.low / 1e9;
             metric.high = interval.high / 1e9;

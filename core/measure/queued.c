@@ -239,6 +239,24 @@ static void note_waits(struct member *member)
     text_free(&note);
 }
 
+static void note_turned_away(struct member *member, const struct load *load)
+{
+    uint64_t arrived = 0, away = 0;
+    for (size_t i = 0; i < load_window_count(load); i++) {
+        arrived += load_window_at(load, i)->arrived;
+        away += load_window_at(load, i)->turned_away;
+    }
+    if (away == 0)
+        return;
+    struct text note = {0};
+    text_addf(&note,
+              "%" PRIu64 " of %" PRIu64 " requests were turned away, as the queue was full: means "
+              "of latencies are without them",
+              away, arrived);
+    member_note(member, text_string(&note));
+    text_free(&note);
+}
+
 static bool queued_report(struct member *member, double confidence, struct assay_error *error)
 {
     struct queued *self = member->state;
@@ -247,6 +265,8 @@ static bool queued_report(struct member *member, double confidence, struct assay
         return false;
     if (unsteady)
         member_note(member, unsteady);
+    else
+        note_turned_away(member, self->load);
     note_waits(member);
     text_clear(&member->result->load);
     load_add_record(self->load, &member->result->load);

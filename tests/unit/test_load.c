@@ -286,6 +286,27 @@ static void a_full_queue_turns_away(void **state)
     assert_int_equal(window->ended, 100);
 }
 
+/* Few enough that it is no overload: the slowest in a hundred may be among them all the same. */
+static void those_turned_away_are_the_slowest(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(600, SCHEDULE_ARRIVALS_POISSON);
+    schedule.queue_max = 5;
+    run(f, &schedule, "0", 100 * MS);
+    uint64_t away = 0, arrived = 0;
+    for (size_t i = 0; i < load_window_count(f->load); i++) {
+        away += load_window_at(f->load, i)->turned_away;
+        arrived += load_window_at(f->load, i)->arrived;
+    }
+    assert_null(load_overload(f->load));
+    assert_true(away > 0 && away * 100 < arrived);
+    assert_null(metric_of(f, "latency.p95").absent);
+    struct metric p99 = metric_of(f, "latency.p99");
+    assert_non_null(p99.absent);
+    assert_string_equal(p99.absent,
+                        "so many requests were turned away that it may be one of theirs");
+}
+
 /* One each 2 ms, each served in 1 ms. */
 static void even_arrivals_do_not_wait(void **state)
 {
@@ -449,6 +470,7 @@ int main(void)
         LOAD_TEST(a_little_too_much_is_overload),
         LOAD_TEST(first_results_say_nothing),
         LOAD_TEST(a_full_queue_turns_away),
+        LOAD_TEST(those_turned_away_are_the_slowest),
         LOAD_TEST(even_arrivals_do_not_wait),
         LOAD_TEST(batches_wait_for_the_last_one),
         LOAD_TEST(none_waits_for_longer_than_it_may),

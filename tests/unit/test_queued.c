@@ -84,6 +84,18 @@ static void overload_is_said(void **state)
     assert_null(strstr(text_string(&f->result.notes), "drift"));
 }
 
+static void a_few_turned_away_are_said(void **state)
+{
+    struct null_fixture *f = *state;
+    struct schedule schedule = schedule_default(SCHEDULE_OPEN_LOOP);
+    schedule.rate = 600;
+    schedule.queue_max = 5;
+    schedule.duration_ns = INT64_C(10000000000);
+    assert_true(measure(f, &schedule, settings));
+    assert_non_null(strstr(text_string(&f->result.notes), " requests were turned away, as "));
+    assert_non_null(strstr(text_string(&f->result.load), "\"overload\":false"));
+}
+
 /* 80 requests take 8 s; ten of them a window. */
 static void a_low_rate_takes_longer_than_the_budget(void **state)
 {
@@ -189,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         QUEUED_TEST(batches_are_of_their_own_size),
         QUEUED_TEST(overload_is_said),
+        QUEUED_TEST(a_few_turned_away_are_said),
         QUEUED_TEST(a_low_rate_takes_longer_than_the_budget),
         QUEUED_TEST(batches_that_are_never_full),
         QUEUED_TEST(nothing_ends),

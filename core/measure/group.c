@@ -310,7 +310,7 @@ static bool verify_one(struct run *run, struct member *member, unsigned pass)
     if (failure->status == ASSAY_WRONG_RESULT && tuned->params)
         tune_reject(tuned, failure);
     if (pass > 0)
-        error_prefix(failure, "under --perturb, stage '%s' delayed: ",
+        error_prefix(failure, "under --perturb, stage '%s' delayed",
                      member->slots[0].serial.stages[pass - 1].stage->name);
     if (!is_fatal(failure))
         return true;

@@ -35,6 +35,7 @@ struct load *load_create(const struct schedule *schedule, uint64_t seed, unsigne
     if (!load)
         goto no_memory;
     load->schedule = *schedule;
+    load->all_shortest_ns = INT64_MAX;
     load->seed = seed;
     load->stages = stages;
     load->room = (size_t)(schedule->kind == SCHEDULE_CLOSED_LOOP ? schedule->clients
@@ -174,6 +175,8 @@ static void serve(struct load *load, int64_t arrived_ns, int64_t end_ns)
     window->service += (double)(end_ns - load->issued_ns);
     load->squares += (double)latency_ns * (double)latency_ns;
     histogram_add(load->latencies, latency_ns);
+    load->shortest_ns = least(load->shortest_ns, latency_ns);
+    load->longest_ns = -least(-load->longest_ns, -latency_ns);
     if (load->schedule.kind == SCHEDULE_CLOSED_LOOP)
         arrive(load, end_ns);
 }
@@ -220,6 +223,8 @@ struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t windo
     for (unsigned i = 0; i < load->stages; i++)
         load->stage_ns[i] = 0;
     load->batch_ns = load->squares = 0;
+    load->shortest_ns = INT64_MAX;
+    load->longest_ns = 0;
     histogram_clear(load->latencies);
     if (!load->begun)
         first_arrivals(load);
@@ -242,6 +247,8 @@ static bool keep(struct load *load, struct assay_error *error)
     load->windows[load->count++] = load->now;
     load->ramp_counts = load->ramp_counts || load->ramping;
     load->all_squares += load->squares;
+    load->all_shortest_ns = least(load->all_shortest_ns, load->shortest_ns);
+    load->all_longest_ns = -least(-load->all_longest_ns, -load->longest_ns);
     histogram_merge(load->all, load->latencies);
     return true;
 }

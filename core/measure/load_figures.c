@@ -222,6 +222,12 @@ static bool effective_count(const struct load *load, double *effective, struct a
     return true;
 }
 
+/* A bucket is wider than what lies in it. */
+static double clamped(const struct load *load, double ns)
+{
+    return fmax((double)load->all_shortest_ns, fmin(ns, (double)load->all_longest_ns));
+}
+
 /* Of the requests that ended or were turned away, those that ended. */
 static double served_share(const struct load *load)
 {
@@ -270,9 +276,9 @@ static bool add_percentiles(const struct load *load, double confidence, const ch
         if (!absent && !percentile(load, rows[i].q, effective, confidence, &interval))
             metric.absent = "so many requests were turned away that it may be one of theirs";
         if (!metric.absent) {
-            metric.value = interval.estimate / 1e9;
-            metric.low = interval.low / 1e9;
-            metric.high = interval.high / 1e9;
+            metric.value = clamped(load, interval.estimate) / 1e9;
+            metric.low = clamped(load, interval.low) / 1e9;
+            metric.high = clamped(load, interval.high) / 1e9;
         }
         if (!metric_set_add(set, &metric, error))
             return false;

@@ -32,12 +32,14 @@ struct load {
     struct load_window now;
     double stage_ns[MEASURE_STAGES_MAX], batch_ns; /* sums of its batches */
     double squares;                                /* of its latencies */
+    int64_t shortest_ns, longest_ns;               /* of them */
     struct histogram *latencies;                   /* of this window, and ... */
 
     struct load_window *windows; /* ... of those that count */
     size_t count, capacity;
     struct histogram *all;
     double all_squares;
+    int64_t all_shortest_ns, all_longest_ns;
     struct text overload;
 };
 

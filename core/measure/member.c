@@ -154,7 +154,7 @@ bool member_verify(struct member *member, struct assay_error *error)
         if (!right) {
             serial_hook_failed(workload->name, "verify", error);
             if (member->slot_count > 1)
-                error_prefix(error, "slot %u of %u: ", i, member->slot_count);
+                error_prefix(error, "slot %u of %u", i + 1, member->slot_count);
             return false;
         }
     }

@@ -183,8 +183,11 @@ static void add_notes(const struct session_search *self, const struct search_ans
         add_value_text(self, answer->beyond, &note);
         text_addf(&note,
                   " the interval of %s reaches over its bound: more samples, by a larger "
-                  "budget, tell where the limit is",
-                  search->metric);
+                  "budget, tell where the limit is%s",
+                  search->metric,
+                  strncmp(search->metric, "latency.p", 9) == 0
+                      ? ", to the 0.8 % that percentiles are counted in"
+                      : "");
         add_note(result, &note);
     }
     if (answer->several) {

@@ -364,6 +364,8 @@ static void clients_wait_for_each_other(void **state)
     schedule.deadline_ns = 3 * MS;
     run(f, &schedule, "0", 100 * MS);
     assert_near(f, "latency.mean", 3e-3, 1e-9);
+    assert_near(f, "latency.p95", 3e-3, 0); /* all are the same, however wide a bucket is */
+    assert_true(metric_of(f, "latency.p95").high == 3e-3);
     assert_near(f, "latency.waiting", 2e-3, 1e-9);
     assert_near(f, "throughput", 1000, 1e-9);
     assert_near(f, "goodput", 1000, 1e-9);

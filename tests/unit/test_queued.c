@@ -82,6 +82,7 @@ static void overload_is_said(void **state)
     assert_non_null(strstr(text_string(&f->result.load), "\"overload\":true"));
     assert_value(f, "time", 1e-3); /* it is the latency that rises */
     assert_null(strstr(text_string(&f->result.notes), "drift"));
+    assert_null(strstr(text_string(&f->result.notes), "unsettled"));
 }
 
 static void a_few_turned_away_are_said(void **state)
@@ -166,6 +167,18 @@ static void clients_share_a_batch(void **state)
     assert_value(f, "utilisation", 1);
 }
 
+/* Sizes 1, 2 and 4 are verified, each in its slot. */
+static void a_wrong_slot_is_named(void **state)
+{
+    struct null_fixture *f = *state;
+    static const char *const wrong[] = {"fault", "wrong_result", "items", "1", NULL};
+    struct schedule schedule = schedule_default(SCHEDULE_CLOSED_LOOP);
+    schedule.clients = schedule.batch_max = 4;
+    assert_false(measure(f, &schedule, wrong));
+    assert_int_equal(f->error.status, ASSAY_WRONG_RESULT);
+    assert_memory_equal(f->error.text, "slot 1 of 3: null: ", 19);
+}
+
 /* Two in flight: the slower stage decides. */
 static void a_long_run_is_steady(void **state)
 {
@@ -207,6 +220,7 @@ int main(void)
         QUEUED_TEST(nothing_ends),
         QUEUED_TEST(all_clients_ask_at_once_in_the_begin),
         QUEUED_TEST(clients_share_a_batch),
+        QUEUED_TEST(a_wrong_slot_is_named),
         QUEUED_TEST(a_long_run_is_steady),
         QUEUED_TEST(a_long_run_keeps_what_is_in_flight),
     };

@@ -8,6 +8,7 @@
 #define DEPTH_MAX 1024
 #define WINDOWS_LEAST 10 /* of which a drift can be told */
 #define COUNT_MAX 1000000
+#define UNASKED_S 30 /* longer than that an open loop runs only where it was asked to */
 #define DAY_NS INT64_C(86400000000000)
 
 static const char *const queue_names[] = {"auto", "one", "dedicated", "devices", NULL};
@@ -157,6 +158,13 @@ bool schedule_check_given(const struct schedule *schedule, struct assay_error *e
                           "queue_max: so few requests wait that no batch is ever full; give at "
                           "least batch_max, %lld",
                           (long long)schedule->batch_max);
+    if (schedule->rate > 0 && schedule->duration_ns == 0 &&
+        schedule->rate * UNASKED_S < SCHEDULE_REQUESTS_LEAST)
+        return assay_fail(
+            error, ASSAY_INVALID,
+            "duration has to be given at this rate: until %d requests arrive it takes "
+            "over %d s",
+            SCHEDULE_REQUESTS_LEAST, UNASKED_S);
     if (schedule->window_ns > schedule->duration_ns / WINDOWS_LEAST && schedule->window_ns > 0)
         return assay_fail(error, ASSAY_INVALID,
                           "window: at least %d windows are wanted in the duration", WINDOWS_LEAST);

@@ -212,6 +212,10 @@ void search_resolve(lua_State *L, struct definition *definition,
     for (size_t i = 0; i < definition->source_count; i++)
         if (!definition->search_schedule && strcmp(definition->sources[i].name, axis->name) == 0)
             script_fail(L, "%s is in both fixed and vary; it can be in one of them", axis->name);
+    if (definition->search_schedule &&
+        schedule_is_given(&schedule,
+                          (size_t)option_find(schedule_options(schedule.kind), axis->name)))
+        script_fail(L, "%s is in both schedule and vary; it can be in one of them", axis->name);
     search->vary = axis->name;
     axis_ends_read(L, axis, search);
     search->metric = metric_read(L, workload, &schedule, &dimension);

@@ -124,6 +124,8 @@ static void what_does_not_fit_is_refused(void **state)
     refuse(
         "{\"name\":\"open_loop\",\"rate\":10,\"batch_max\":8,\"queue_max\":7}",
         "queue_max: so few requests wait that no batch is ever full; give at least batch_max, 8");
+    refuse("{\"name\":\"open_loop\",\"rate\":2.5}",
+           "duration has to be given at this rate: until 80 requests arrive it takes over 30 s");
     refuse("{\"name\":\"dance\"}", "there is no schedule 'dance'");
 }
 

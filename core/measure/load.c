@@ -218,7 +218,7 @@ struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t windo
     load->offset_ns = now_ns - load->paused_ns;
     load->window_begin_ns = load->paused_ns;
     load->window_end_ns = load->paused_ns + window_ns;
-    load->ramp_end_ns = load->paused_ns + ramp_ns;
+    load->ramp_end_ns = ramp_ns;
     load->now = (struct load_window){0};
     for (unsigned i = 0; i < load->stages; i++)
         load->stage_ns[i] = 0;

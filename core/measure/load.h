@@ -39,8 +39,8 @@ struct load *load_create(const struct schedule *schedule, uint64_t seed, unsigne
 void load_destroy(struct load **load);
 
 /* A window begins now; its source ends it after this time, one of a closed loop as late as
- * `ramp_ns` where not every client has had a first result: all ask at once in the begin, so what
- * these took says nothing. */
+ * the load's own time `ramp_ns` where not every client has had a first result: all ask at once in
+ * the begin, so what these took says nothing. */
 struct engine_source load_begin(struct load *load, int64_t now_ns, int64_t window_ns,
                                 int64_t ramp_ns);
 /* It is over. `counts`: not of the warm-up. Times of a batch and its stages (of MEASURE_STAGES_MAX)

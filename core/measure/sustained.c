@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define WINDOWS 40
+#define LONGER 1.5                   /* than the duration: is told */
 #define WARMUP_NS INT64_C(250000000) /* the longest window of the warm-up */
 
 static const char *const extras[] = {"period"};
@@ -268,9 +269,25 @@ static bool add_drift(struct member *member, double confidence, struct assay_err
     return metric_set_add(member->result->metrics, &moved, error);
 }
 
+/* A window has its batches, however short it was asked to be. */
+static void note_longer(struct member *member)
+{
+    const struct sustained *self = member->state;
+    struct text note = {0};
+    if (self->time_ns < LONGER * (double)member->request->schedule.duration_ns)
+        return;
+    text_add(&note, "the run took ");
+    quantity_add(&note, self->time_ns / 1e9, (struct dimension){.seconds = 1});
+    text_addf(&note, ", longer than its duration: each of its %zu windows has two batches at least",
+              self->count);
+    member_note(member, text_string(&note));
+    text_free(&note);
+}
+
 static bool sustained_report(struct member *member, double confidence, struct assay_error *error)
 {
     const struct sustained *self = member->state;
+    note_longer(member);
     text_clear(&member->result->trace);
     trace_add(&self->trace, &self->layout, &member->slots[0].serial, self->depth,
               &member->result->trace);

@@ -195,6 +195,19 @@ static void a_long_run_is_steady(void **state)
     json_decref(sampling);
 }
 
+/* A batch takes 1 ms, so 40 windows of two take 80 ms, whatever was asked for. */
+static void a_run_that_is_too_short_is_told(void **state)
+{
+    struct null_fixture *f = *state;
+    struct schedule schedule = schedule_default(SCHEDULE_SUSTAINED);
+    schedule.duration_ns = MS / 10;
+    assert_true(measure(f, &schedule, settings));
+    assert_value(f, "period", 1e-3);
+    assert_non_null(strstr(text_string(&f->result.notes),
+                           "the run took 80 ms, longer than its duration: each of its 40 windows "
+                           "has two batches at least"));
+}
+
 static void a_long_run_keeps_what_is_in_flight(void **state)
 {
     struct null_fixture *f = *state;
@@ -221,6 +234,7 @@ int main(void)
         QUEUED_TEST(all_clients_ask_at_once_in_the_begin),
         QUEUED_TEST(clients_share_a_batch),
         QUEUED_TEST(a_wrong_slot_is_named),
+        QUEUED_TEST(a_run_that_is_too_short_is_told),
         QUEUED_TEST(a_long_run_is_steady),
         QUEUED_TEST(a_long_run_keeps_what_is_in_flight),
     };

@@ -105,14 +105,17 @@ void engine_ended(struct engine *engine, const struct event *event)
 int64_t engine_delay_ns(const struct engine *engine, uint64_t batch, unsigned stage)
 {
     const struct engine_perturb *perturb = &engine->perturb;
-    if (perturb->held_stage == stage + 1)
-        return perturb->held_ns;
     if (perturb->late_ns <= 0)
         return 0;
     uint64_t stream = random_child(perturb->seed, batch);
     double share = (double)(random_at(stream, stage) >> 11) * 0x1p-53;
     double late = (double)perturb->late_ns;
     return (int64_t)(stage == perturb->late_stage ? late * (0.5 + share / 2) : late * share / 8);
+}
+
+int64_t engine_hold_ns(const struct engine *engine, unsigned stage)
+{
+    return engine->perturb.held_stage == stage + 1 ? engine->perturb.held_ns : 0;
 }
 
 struct engine *engine_create(const struct engine_params *params, struct assay_error *error)

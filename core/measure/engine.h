@@ -86,8 +86,9 @@ struct engine_perturb {
     unsigned late_stage; /* each execution of this one begins late by half to all of `late_ns`,
                             those of the others by up to an eighth of it */
     int64_t late_ns;     /* 0: no delays */
-    /* What a stage's time is to the whole: the stage of this number, from 1, takes its group
-     * `held_ns` longer, exactly; the group does nothing ahead then. 0: none. */
+    /* What a stage's time is to the whole: the stage of this number, from 1, ends `held_ns` later
+     * than its work (its events say how much it was), so that what begins with it still runs beside
+     * the same; its group does nothing ahead then. 0: none. */
     unsigned held_stage;
     int64_t held_ns;
     /* For tests of the above: the stage of this number, from 1, does not wait for the one before

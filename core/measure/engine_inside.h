@@ -56,6 +56,9 @@ void engine_ended(struct engine *engine, const struct event *event);
 /* How late a stage begins. */
 int64_t engine_delay_ns(const struct engine *engine, uint64_t batch, unsigned stage);
 
+/* By how much longer a stage holds its group than its work takes. */
+int64_t engine_hold_ns(const struct engine *engine, unsigned stage);
+
 void engine_simulate(struct engine *engine);
 
 /* Sets engine->threads before the first of them begins. */

@@ -17,6 +17,7 @@ static bool begin(struct engine *engine, unsigned group, unsigned slot, struct r
     const struct assay_stage *stage = batch->serial->stages[index].stage;
     int64_t now_ns = clock_now(engine->clock);
     int64_t delay_ns = engine_delay_ns(engine, batch->number, index);
+    int64_t held_ns = engine_hold_ns(engine, index);
     int64_t duration_ns;
     struct assay_error error = {0};
     if (!serial_model_duration(stage, batch->serial->self, now_ns + delay_ns, &duration_ns,
@@ -30,7 +31,8 @@ static bool begin(struct engine *engine, unsigned group, unsigned slot, struct r
                                           .stage = index,
                                           .group = group,
                                           .begin_ns = now_ns + delay_ns,
-                                          .end_ns = now_ns + delay_ns + duration_ns,
+                                          .end_ns = now_ns + delay_ns + duration_ns + held_ns,
+                                          .held_ns = held_ns,
                                           .cpu_ns = -1}};
     return true;
 }

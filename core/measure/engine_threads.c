@@ -18,7 +18,7 @@
 struct flight {
     unsigned slot, stage;
     uint64_t batch, value;
-    int64_t begin_ns, cpu_ns;
+    int64_t begin_ns, cpu_ns, held_ns;
     struct event_stamps stamps;
 };
 
@@ -95,6 +95,7 @@ static void over(struct worker *worker, const struct flight *flight, int64_t end
                           .begin_ns = begin_ns,
                           .end_ns = end_ns,
                           .cpu_ns = flight->cpu_ns,
+                          .held_ns = flight->held_ns,
                           .stamps = flight->stamps};
     worker->last_end_ns = end_ns;
     engine->threads->busy--;
@@ -125,6 +126,19 @@ static void delay(struct engine *engine, const struct flight *flight)
         engine->clock->sleep_until_ns(engine->clock, clock_now(engine->clock) + delay_ns);
 }
 
+/* Without the lock, when the stage's work is over. Returns the time then. */
+static int64_t hold(struct engine *engine, struct flight *flight)
+{
+    int64_t begin_ns = clock_now(engine->clock);
+    int64_t wanted_ns = engine_hold_ns(engine, flight->stage);
+    if (wanted_ns <= 0)
+        return begin_ns;
+    engine->clock->sleep_until_ns(engine->clock, begin_ns + wanted_ns);
+    int64_t end_ns = clock_now(engine->clock);
+    flight->held_ns = end_ns - begin_ns;
+    return end_ns;
+}
+
 /* Without the lock, and before the recording is submitted again. */
 static bool take_stamps(const struct engine *engine, const struct serial *serial,
                         struct flight *flight, struct assay_error *error)
@@ -142,8 +156,8 @@ static void run_here(struct worker *worker, struct serial *serial, struct flight
     int64_t cpu_ns = clock_thread_cpu_ns();
     flight->begin_ns = clock_now(engine->clock);
     bool good = serial_stage_run_alone(serial, flight->stage, &error);
-    int64_t end_ns = clock_now(engine->clock);
     flight->cpu_ns = clock_thread_cpu_ns() - cpu_ns;
+    int64_t end_ns = hold(engine, flight);
     good = good && take_stamps(engine, serial, flight, &error);
     pthread_mutex_lock(&engine->threads->lock);
     if (good)
@@ -189,8 +203,13 @@ static void submit(struct worker *worker, struct serial *serial, struct flight *
                                worker->timeline, flight->value, &error);
     bool submitted = good;
     good = good && timeline_reached(worker->timeline, flight->value, &ended, &error);
-    int64_t now_ns = clock_now(engine->clock);
     flight->cpu_ns = clock_thread_cpu_ns() - cpu_ns;
+    if (good && engine->perturb.held_stage == flight->stage + 1) {
+        const char *what = serial->stages[flight->stage].stage->name;
+        good = timeline_wait(worker->timeline, flight->value, what, &error);
+        ended = good;
+    }
+    int64_t now_ns = hold(engine, flight);
     good = good && (!ended || (command_settle(serial->stages[flight->stage].command, &error) &&
                                take_stamps(engine, serial, flight, &error)));
     pthread_mutex_lock(&engine->threads->lock);

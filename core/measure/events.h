@@ -16,6 +16,7 @@ struct event {
     unsigned slot, stage, group;
     int64_t begin_ns, end_ns; /* on the case's clock */
     int64_t cpu_ns;           /* of the thread that ran or submitted it; -1: not read */
+    int64_t held_ns;          /* of its time, how long it was held after its work (engine.h) */
     struct event_stamps stamps;
 };
 

@@ -265,7 +265,41 @@ static bool sample_burst(struct member *member, bool warmup, struct serial_times
            trace_keep(&self->trace, &self->layout, &self->events, window.batches, error);
 }
 
-/* What a stage's time is to the period: the same burst with the stage held, and held for longer. */
+/* Of stage `stage` in the last burst: by how much longer it really took, in the mean. */
+static double mean_held_ns(const struct pipelined *self, unsigned stage)
+{
+    double sum_ns = 0;
+    uint64_t count = 0;
+    for (size_t i = 0; i < self->events.count; i++) {
+        if (self->events.list[i].stage != stage)
+            continue;
+        sum_ns += (double)self->events.list[i].held_ns;
+        count++;
+    }
+    return count ? sum_ns / (double)count : 0;
+}
+
+/* Four bursts of one stage: as it is, held for longer twice, and as it is, so that a drift of the
+ * machine is in both alike. */
+static bool hold_stage(struct pipelined *self, unsigned stage, int64_t delay_ns, double *value,
+                       struct assay_error *error)
+{
+    static const bool held[] = {false, true, true, false};
+    double longer_ns = 0, delayed_ns = 0;
+    for (unsigned i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+        struct engine_perturb perturb = {.held_stage = stage + 1,
+                                         .held_ns = held[i] ? delay_ns : 0};
+        struct window window;
+        if (!burst(self, &perturb, &window, error))
+            return false;
+        longer_ns += held[i] ? (double)window.period_ns : -(double)window.period_ns;
+        delayed_ns += mean_held_ns(self, stage);
+    }
+    *value = delayed_ns > 0 ? longer_ns / delayed_ns : 0;
+    return true;
+}
+
+/* What each stage's time is to the period. The bursts are half as long as the one that counts. */
 static bool sample_sensitivity(struct pipelined *self, int64_t period_ns, struct assay_error *error)
 {
     int64_t delay_ns = period_ns / DELAY_PART > 1 ? period_ns / DELAY_PART : 1;
@@ -274,19 +308,16 @@ static bool sample_sensitivity(struct pipelined *self, int64_t period_ns, struct
     if (!values)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for samples");
     self->sensitivities = values;
-    for (unsigned i = 0; i < self->layout.stages; i++) {
-        struct engine_perturb held = {.held_stage = i + 1};
-        struct window before, after;
-        if (!burst(self, &held, &before, error))
-            return false;
-        held.held_ns = delay_ns;
-        if (!burst(self, &held, &after, error))
-            return false;
-        values[self->sensitivity_count * self->layout.stages + i] =
-            (double)(after.period_ns - before.period_ns) / (double)delay_ns;
-    }
-    self->sensitivity_count++;
-    return true;
+    values += self->sensitivity_count * self->layout.stages;
+    unsigned steady = self->steady;
+    if (steady / 2 >= STEADY_LEAST && steady / 2 >= 2 * self->depth)
+        self->steady = steady / 2;
+    bool good = true;
+    for (unsigned i = 0; good && i < self->layout.stages; i++)
+        good = hold_stage(self, i, delay_ns, &values[i], error);
+    self->steady = steady;
+    self->sensitivity_count += good;
+    return good;
 }
 
 /* So many that short batches make a burst of burst_ns. */

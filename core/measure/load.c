@@ -193,6 +193,10 @@ static bool ended(void *user, const struct event *event, struct assay_error *err
         serve(load, load->served[i], end_ns);
         load->newcomers -= load->newcomers > 0; /* the queue is in order */
     }
+    if ((int64_t)load->serving == load->schedule.batch_max) {
+        load->now.full += load->serving;
+        load->now.full_ns += end_ns - load->issued_ns;
+    }
     load->serving = 0;
     load->free_ns = end_ns;
     load->now.batches++;

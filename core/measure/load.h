@@ -26,6 +26,8 @@ struct load_window {
     double latency, waiting, batching, service;
     uint64_t queued;  /* at its end */
     uint64_t emptied; /* how often a batch left none waiting */
+    uint64_t full;    /* of those that ended, the ones in batches of batch_max, and ... */
+    int64_t full_ns;  /* ... what these batches took */
 };
 
 /* An open loop says something of latency only where so many requests arrive: how long that takes.

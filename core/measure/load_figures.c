@@ -17,6 +17,10 @@
 #define GROWTH_SIGMAS 3
 /* Or more than this share was turned away. */
 #define AWAY_SHARE 0.01
+/* Or the device was busy for this share of the time, and full batches one after the other are fewer
+ * requests than the rate: by so many standard errors of what their windows say. */
+#define BUSY_SHARE 0.9
+#define CAPACITY_SIGMAS 4
 
 static void sum_up(const struct load *load, struct load_window *sum)
 {
@@ -30,6 +34,8 @@ static void sum_up(const struct load *load, struct load_window *sum)
         sum->ended += window->ended;
         sum->in_time += window->in_time;
         sum->batches += window->batches;
+        sum->full += window->full;
+        sum->full_ns += window->full_ns;
         sum->latency += window->latency;
         sum->queued = window->queued;
     }
@@ -71,6 +77,38 @@ static double growth_least(const struct load *load, double arrived)
            (never_empty(load) && swing < share ? swing : share);
 }
 
+/* Requests a second that full batches one after the other are, and their standard error. False: too
+ * few windows have any. */
+static bool find_capacity(const struct load *load, const struct load_window *sum, double *capacity,
+                          double *deviation)
+{
+    size_t count = 0;
+    double squares = 0, seconds = (double)sum->full_ns / 1e9;
+    if (sum->full_ns == 0)
+        return false;
+    *capacity = (double)sum->full / seconds;
+    for (size_t i = 0; i < load->count; i++) {
+        const struct load_window *window = &load->windows[i];
+        double rest = (double)window->full - *capacity * (double)window->full_ns / 1e9;
+        squares += rest * rest;
+        count += window->full > 0;
+    }
+    if (count < 2)
+        return false;
+    *deviation = sqrt(squares * (double)count / (double)(count - 1)) / seconds;
+    return true;
+}
+
+/* What no queue shows yet: it would grow without an end all the same. */
+static bool beyond_capacity(const struct load *load, const struct load_window *sum,
+                            double *capacity)
+{
+    double deviation, rate = load->schedule.rate * (1 - 1e-9);
+    return (double)sum->busy_ns >= BUSY_SHARE * (double)sum->duration_ns &&
+           find_capacity(load, sum, capacity, &deviation) &&
+           rate > *capacity + CAPACITY_SIGMAS * deviation;
+}
+
 const char *load_overload(struct load *load)
 {
     struct load_window sum;
@@ -81,16 +119,32 @@ const char *load_overload(struct load *load)
     double arrived = (double)sum.arrived, left = arrived - (double)sum.ended;
     double least = growth_least(load, arrived);
     bool away = (double)sum.turned_away > AWAY_SHARE * arrived;
-    if (left <= least && !away)
+    bool grows = left > least || away;
+    double rate = arrived / seconds_of(&sum), served = (double)sum.ended / seconds_of(&sum);
+    if (!grows && !beyond_capacity(load, &sum, &served))
         return NULL;
     text_add(&load->overload, overloaded);
-    add_rate(arrived / seconds_of(&sum), &load->overload);
+    add_rate(grows ? rate : load->schedule.rate, &load->overload);
     text_add(&load->overload, " requests arrive a second, ");
-    add_rate((double)sum.ended / seconds_of(&sum), &load->overload);
-    text_addf(&load->overload, " are served; %" PRIu64 " wait at the end", sum.queued);
+    add_rate(served, &load->overload);
+    text_addf(&load->overload, " %s; %" PRIu64 " wait at the end",
+              grows ? "are served" : "can be served", sum.queued);
     if (sum.turned_away)
         text_addf(&load->overload, ", %" PRIu64 " were turned away", sum.turned_away);
     return text_string(&load->overload);
+}
+
+/* So long that all clients have a first result, by what was served. */
+static void add_ramp(const struct load *load, struct text *out)
+{
+    struct load_window sum;
+    sum_up(load, &sum);
+    if (sum.ended == 0) {
+        text_add(out, "a longer duration");
+        return;
+    }
+    double seconds = (double)load->schedule.clients * seconds_of(&sum) / (double)sum.ended;
+    text_addf(out, "a duration of %.0f s at least", ceil(1.1 * seconds));
 }
 
 const char *load_unsteady(struct load *load)
@@ -101,9 +155,10 @@ const char *load_unsteady(struct load *load)
     text_clear(&load->overload);
     text_addf(&load->overload,
               "all %" PRId64 " clients ask at once in the begin, and not all had a first "
-              "result when measuring began: their latencies are of that ramp; give a longer "
-              "duration, or fewer clients",
+              "result when measuring began: their latencies are of that ramp; give ",
               load->schedule.clients);
+    add_ramp(load, &load->overload);
+    text_add(&load->overload, ", or fewer clients");
     return text_string(&load->overload);
 }
 

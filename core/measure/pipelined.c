@@ -6,6 +6,7 @@
 #include "measure/trace.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "result/record.h"
 #include "stats/histogram.h"
 #include "stats/pipeline.h"
@@ -28,6 +29,7 @@ static const char *const extras[EXTRA_COUNT] = {
 };
 
 struct pipelined {
+    struct assay_clock *clock;
     struct engine *engine;
     struct engine_layout layout;
     struct serial **recordings; /* of each slot */
@@ -44,6 +46,7 @@ struct pipelined {
     uint64_t steady_batches;                  /* that these are of */
     double *sensitivities;                    /* [turn][stage] */
     size_t sensitivity_count;                 /* turns */
+    int64_t sensitivity_ns;                   /* what they took */
 };
 
 /* Of a burst: from the end of one batch to that of another, `count` later. */
@@ -88,6 +91,7 @@ static bool pipelined_open(struct member *member, struct assay_error *error)
     struct pipelined *self = member->state = calloc(1, sizeof(*self));
     if (!self)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for a pipeline");
+    self->clock = member->clock;
     self->depth = depth_of(member);
     int64_t budget_ns = member->request->budget.budget_ns;
     self->burst_ns = (budget_ns > 0 ? budget_ns : BUDGET_NS) / BURSTS;
@@ -302,6 +306,7 @@ static bool hold_stage(struct pipelined *self, unsigned stage, int64_t delay_ns,
 /* What each stage's time is to the period. The bursts are half as long as the one that counts. */
 static bool sample_sensitivity(struct pipelined *self, int64_t period_ns, struct assay_error *error)
 {
+    const int64_t begin_ns = clock_now(self->clock);
     int64_t delay_ns = period_ns / DELAY_PART > 1 ? period_ns / DELAY_PART : 1;
     double *values = realloc(self->sensitivities,
                              (self->sensitivity_count + 1) * self->layout.stages * sizeof(*values));
@@ -317,6 +322,7 @@ static bool sample_sensitivity(struct pipelined *self, int64_t period_ns, struct
         good = hold_stage(self, i, delay_ns, &values[i], error);
     self->steady = steady;
     self->sensitivity_count += good;
+    self->sensitivity_ns += clock_now(self->clock) - begin_ns;
     return good;
 }
 
@@ -455,12 +461,32 @@ static bool add_sensitivity(struct member *member, double confidence, struct ass
     return good;
 }
 
+/* Simulated time costs nobody anything. */
+static void note_sensitivity(struct member *member)
+{
+    const struct pipelined *self = member->state;
+    const int64_t given_ns = member->request->budget.budget_ns;
+    const int64_t budget_ns = given_ns > 0 ? given_ns : BUDGET_NS;
+    struct text note = {0};
+    if (member->clock->simulated || self->sensitivity_ns <= budget_ns)
+        return;
+    text_add(&note, "sensitivity took ");
+    quantity_add(&note, (double)self->sensitivity_ns / 1e9, (struct dimension){.seconds = 1});
+    text_add(&note, " beside the budget of ");
+    quantity_add(&note, (double)budget_ns / 1e9, (struct dimension){.seconds = 1});
+    text_addf(&note, ": %zu turns, each with four bursts more for each of %u stages",
+              self->sensitivity_count, self->layout.stages);
+    member_note(member, text_string(&note));
+    text_free(&note);
+}
+
 static bool pipelined_report(struct member *member, double confidence, struct assay_error *error)
 {
     const struct pipelined *self = member->state;
     struct metric efficiency = {.name = "efficiency"};
     const struct serial *serial = &member->slots[0].serial;
     add_shares(member);
+    note_sensitivity(member);
     trace_add(&self->trace, &self->layout, serial, self->depth, &member->result->trace);
     return samples_ratio(&member->samples, serial, EXTRA_IDEAL, EXTRA_PERIOD, confidence,
                          &efficiency, error) &&

@@ -31,6 +31,7 @@ struct fixture {
     void *params; /* of the largest */
     struct engine *engine;
     struct load *load;
+    uint64_t seed; /* of arrivals */
     struct metric_set *set;
     json_t *metrics;
     struct assay_error error;
@@ -41,6 +42,7 @@ static int set_up(void **state)
     static struct fixture fixture;
     fixture = (struct fixture){0};
     assert_true(workload_open(&fixture.null, "null", &fixture.error));
+    fixture.seed = 7;
     *state = &fixture;
     return 0;
 }
@@ -97,7 +99,7 @@ static void open_load(struct fixture *f, const struct schedule *schedule, const 
                                    .depth = 1,
                                    .variants = f->sizes};
     f->engine = engine_create(&params, &f->error);
-    f->load = load_create(schedule, 7, layout.stages, &f->error);
+    f->load = load_create(schedule, f->seed, layout.stages, &f->error);
     assert_non_null(f->engine);
     assert_non_null(f->load);
 }
@@ -247,6 +249,44 @@ static void a_little_too_much_is_overload(void **state)
     assert_non_null(load_overload(f->load));
 }
 
+/* At random, 40 of 1040 are less than the queue swings in 1 s, but the device serves 1000 a second
+ * whatever arrives: 4 % too much is told with every seed, and 5 % too little with none. */
+static void what_can_be_served_tells_overload_early(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        double rate;
+        bool overload;
+    } rows[] = {{1040, true}, {950, false}};
+    for (unsigned i = 0; i < 200; i++) {
+        struct schedule schedule = open_loop(rows[i % 2].rate, SCHEDULE_ARRIVALS_POISSON);
+        f->seed = i / 2 + 1;
+        run(f, &schedule, "0", 25 * MS);
+        const char *overload = load_overload(f->load);
+        if (!overload == rows[i % 2].overload)
+            fail_msg("%g, seed %u: %s", schedule.rate, i / 2 + 1, overload ? overload : "none");
+        tear_down(state);
+        set_up(state);
+    }
+}
+
+/* Batches of 4 take 1 + 4 x 0.25 = 2 ms, so 2000 are served a second; half a per cent more comes
+ * evenly, of which 10 are left after 1 s. Smaller batches, which serve fewer, say nothing. */
+static void full_batches_tell_what_can_be_served(void **state)
+{
+    struct fixture *f = *state;
+    struct schedule schedule = open_loop(2010, SCHEDULE_ARRIVALS_EVEN);
+    schedule.batch_max = 4;
+    run(f, &schedule, "250 us", 25 * MS);
+    assert_memory_equal(load_overload(f->load),
+                        "overload: 2010 requests arrive a second, 2000 can be served; ", 61);
+    tear_down(state);
+    set_up(state);
+    schedule.rate = 1990;
+    run(f, &schedule, "250 us", 25 * MS);
+    assert_null(load_overload(f->load));
+}
+
 /* The queue of the begin is longer than a window; where it is in those that count, latencies have
  * no value, and what is good by them neither. */
 static void first_results_say_nothing(void **state)
@@ -269,6 +309,8 @@ static void first_results_say_nothing(void **state)
     for (int i = 0; i < 4; i++)
         assert_memory_equal(metric_of(f, none[i]).absent, "all 50 clients ask at once in the", 33);
     assert_false(load_is_overload(load_unsteady(f->load)));
+    /* 50 at 1000 a second are 0.05 s, and a tenth more */
+    assert_non_null(strstr(load_unsteady(f->load), "give a duration of 1 s at least, or fewer"));
 }
 
 static void a_full_queue_turns_away(void **state)
@@ -470,6 +512,8 @@ int main(void)
         LOAD_TEST(percentiles_are_those_of_theory),
         LOAD_TEST(overload_has_no_finite_latency),
         LOAD_TEST(a_little_too_much_is_overload),
+        LOAD_TEST(what_can_be_served_tells_overload_early),
+        LOAD_TEST(full_batches_tell_what_can_be_served),
         LOAD_TEST(first_results_say_nothing),
         LOAD_TEST(a_full_queue_turns_away),
         LOAD_TEST(those_turned_away_are_the_slowest),

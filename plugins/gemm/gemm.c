@@ -290,14 +290,18 @@ static const void *contents(const struct gemm_slot *slot, struct assay_buffer *b
 static bool check_product(struct gemm_check *check, struct assay_verification *verification,
                           struct assay_error *error)
 {
-    struct gemm_finding finding;
+    struct gemm_finding finding, flushed;
     if (!gemm_verify(check, &finding, error))
         return false;
     if (finding.wrong && check->denormal) {
         /* Vulkan lets a device take denormal numbers for zero. */
         check->flush = true;
-        if (!gemm_verify(check, &finding, error))
+        if (!gemm_verify(check, &flushed, error))
             return false;
+        if (flushed.wrong)
+            return assay_fail(error, ASSAY_WRONG_RESULT, "%s; with denormal operands as zero: %s",
+                              finding.text, flushed.text);
+        finding = flushed;
     }
     if (finding.wrong)
         return assay_fail(error, ASSAY_WRONG_RESULT, "%s", finding.text);

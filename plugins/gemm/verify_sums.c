@@ -27,16 +27,20 @@ struct suspect {
     double off;
 };
 
+/* The squares of numbers, added up; apart those that fp64 would lose or overflow with. */
+struct squares {
+    double small, middle, large; /* small: times 2^1200; large: times 2^-1200 */
+};
+
 struct sums {
     const struct gemm_view *view;
     uint64_t width, blocks;
-    double *x;       /* n signs; 0 where B's column is not finite */
-    double *y;       /* blocks rows of k: B x */
-    double *squares; /* of all elements of a block of B */
-    double *v;       /* blocks rows of m: A (B x) */
-    double *norms;   /* m: squares of the elements of A's row; NaN or infinite in a row that is not
-                        finite */
-    uint64_t *rows;  /* to check whole; m + ROWS_SAMPLED */
+    double *x;                                   /* n signs; 0 where B's column is not finite */
+    double *y;                                   /* blocks rows of k: B x */
+    double *v;                                   /* blocks rows of m: A (B x) */
+    struct squares *block_squares, *row_squares; /* of all elements of a block of B, a row of A */
+    double *block_norms, *row_norms; /* their roots; NaN or infinite where one cannot be told */
+    uint64_t *rows;                  /* to check whole; m + ROWS_SAMPLED */
     uint64_t *columns;
     uint64_t row_count, column_count;
     struct suspect suspects[PARTS_SUSPECT]; /* the farthest first */
@@ -63,6 +67,28 @@ static double product_of(const double *a, const double *b, size_t count)
     for (; i < count; i++)
         sum += a[i] * b[i];
     return sum;
+}
+
+static void add_squares(struct squares *squares, const double *values, size_t count)
+{
+    const double sum = product_of(values, values, count);
+    if (sum > 0x1p-900 && sum < 0x1p900) {
+        squares->middle += sum;
+        return;
+    }
+    const bool large = sum >= 0x1p900;
+    const double factor = large ? 0x1p-600 : 0x1p600;
+    double scaled = 0;
+    for (size_t i = 0; i < count; i++)
+        scaled += values[i] * factor * (values[i] * factor);
+    *(large ? &squares->large : &squares->small) += scaled;
+}
+
+static void take_roots(const struct squares *squares, uint64_t count, double *norms)
+{
+    for (uint64_t i = 0; i < count; i++)
+        norms[i] = hypot(hypot(sqrt(squares[i].small) * 0x1p-600, sqrt(squares[i].middle)),
+                         sqrt(squares[i].large) * 0x1p600);
 }
 
 static void add_scaled(double *sum, const double *from, double factor, size_t count)
@@ -123,7 +149,7 @@ static void take_row_of_b(struct sums *s, uint64_t k)
             read_b(s, k * s->view->n + column, count);
             clear_columns(s, column, count);
             sum += product_of(s->part, s->x + column, count);
-            s->squares[block] += product_of(s->part, s->part, count);
+            add_squares(&s->block_squares[block], s->part, count);
         }
         s->y[block * s->view->k + k] = sum;
     }
@@ -138,7 +164,7 @@ static void take_column_of_b(struct sums *s, uint64_t column)
         count = part_of(k, at);
         read_b(s, column * k + at, count);
         add_scaled(s->y + block * k + at, s->part, s->x[column], count);
-        s->squares[block] += product_of(s->part, s->part, count);
+        add_squares(&s->block_squares[block], s->part, count);
     }
 }
 
@@ -151,6 +177,7 @@ static void take_b(struct sums *s)
     else
         for (uint64_t k = 0; k < view->k; k++)
             take_row_of_b(s, k);
+    take_roots(s->block_squares, s->blocks, s->block_norms);
 }
 
 static void take_row_of_a(struct sums *s, uint64_t row)
@@ -160,7 +187,7 @@ static void take_row_of_a(struct sums *s, uint64_t row)
     for (uint64_t at = 0; at < k; at += count) {
         count = part_of(k, at);
         gemm_view_a(s->view, row, at, count, s->part);
-        s->norms[row] += product_of(s->part, s->part, count);
+        add_squares(&s->row_squares[row], s->part, count);
         for (uint64_t block = 0; block < s->blocks; block++)
             s->v[block * s->view->m + row] += product_of(s->part, s->y + block * k + at, count);
     }
@@ -176,7 +203,7 @@ static void take_column_of_a(struct sums *s, uint64_t k)
         gemm_numbers_read(s->view->a.number, s->view->a_data, k * m + row, count,
                           s->view->check->flush, s->part);
         for (size_t i = 0; i < count; i++)
-            s->norms[row + i] += s->part[i] * s->part[i];
+            add_squares(&s->row_squares[row + i], s->part + i, 1);
         for (uint64_t block = 0; block < s->blocks; block++)
             add_scaled(s->v + block * m + row, s->part, s->y[block * s->view->k + k], count);
     }
@@ -191,6 +218,7 @@ static void take_a(struct sums *s)
     else
         for (uint64_t row = 0; row < view->m; row++)
             take_row_of_a(s, row);
+    take_roots(s->row_squares, view->m, s->row_norms);
 }
 
 /* How far the sum over a block's elements of one row of C may be off. */
@@ -211,7 +239,7 @@ static double allowed(const struct sums *s, uint64_t row, uint64_t block)
         factor *= 2; /* for the reference */
     const double flushed = view->check->denormal ? 2 * (k + 1) * sqrt(width)
                                                  : SPREADS * sqrt(k * width);
-    return factor * u * sqrt(s->norms[row] * s->squares[block]) + flushed * least;
+    return factor * u * s->row_norms[row] * s->block_norms[block] + flushed * least;
 }
 
 static void report(const struct sums *s, uint64_t row, uint64_t block, double difference,
@@ -226,8 +254,8 @@ static void report(const struct sums *s, uint64_t row, uint64_t block, double di
 
 static void suspect(struct sums *s, uint64_t row, uint64_t block, double difference)
 {
-    const double norm = sqrt(s->norms[row] * s->squares[block]);
-    const double off = norm > 0 ? difference / norm : 0;
+    const double of_a = s->row_norms[row], of_b = s->block_norms[block];
+    const double off = of_a > 0 && of_b > 0 ? difference / of_a / of_b : 0;
     size_t at = PARTS_SUSPECT;
     for (; at > 0 && off > s->suspects[at - 1].off; at--)
         if (at < PARTS_SUSPECT)
@@ -267,8 +295,11 @@ static bool take_block_of_c(struct sums *s, uint64_t row, uint64_t block,
     if (whole && (uint32_t)(int64_t)sum == (uint32_t)(int64_t)wanted)
         return true;
     if (!whole) {
-        suspect(s, row, block, difference);
         bound = allowed(s, row, block);
+        /* Numbers so large that their sums overflow are compared one by one. */
+        if (!isfinite(difference) || !isfinite(bound))
+            return gemm_check_part(s->view, row, block * s->width, end, finding, error);
+        suspect(s, row, block, difference);
         const double ratio = difference == 0 ? 0 : difference / bound;
         if (ratio <= 1) {
             if (ratio > finding->error_over_bound)
@@ -287,7 +318,7 @@ static bool take_block_of_c(struct sums *s, uint64_t row, uint64_t block,
 static bool take_c(struct sums *s, struct gemm_finding *finding, struct assay_error *error)
 {
     for (uint64_t row = 0; row < s->view->m; row++) {
-        if (!isfinite(s->norms[row]))
+        if (!isfinite(s->row_norms[row]))
             continue;
         for (uint64_t block = 0; block < s->blocks && !finding->wrong; block++)
             if (!take_block_of_c(s, row, block, finding, error))
@@ -300,8 +331,8 @@ static bool check_whole_ones(struct sums *s, struct gemm_finding *finding,
                              struct assay_error *error)
 {
     const struct gemm_view *view = s->view, turned = gemm_view_transpose(view);
-    for (uint64_t row = 0; view->check->special && row < view->m; row++)
-        if (!isfinite(s->norms[row]))
+    for (uint64_t row = 0; row < view->m; row++)
+        if (!isfinite(s->row_norms[row]))
             s->rows[s->row_count++] = row;
     for (uint64_t i = 0; i < ROWS_SAMPLED; i++)
         s->rows[s->row_count++] = gemm_random(~view->check->seed, i) % view->m;
@@ -314,11 +345,14 @@ static bool allocate(struct sums *s)
     const struct gemm_view *view = s->view;
     s->x = malloc(view->n * sizeof(*s->x));
     s->y = calloc(s->blocks * view->k, sizeof(*s->y));
-    s->squares = calloc(s->blocks, sizeof(*s->squares));
+    s->block_squares = calloc(s->blocks, sizeof(*s->block_squares));
+    s->block_norms = calloc(s->blocks, sizeof(*s->block_norms));
     s->v = calloc(s->blocks * view->m, sizeof(*s->v));
-    s->norms = calloc(view->m, sizeof(*s->norms));
+    s->row_squares = calloc(view->m, sizeof(*s->row_squares));
+    s->row_norms = calloc(view->m, sizeof(*s->row_norms));
     s->rows = calloc(view->m + ROWS_SAMPLED, sizeof(*s->rows));
-    return s->x && s->y && s->squares && s->v && s->norms && s->rows;
+    return s->x && s->y && s->block_squares && s->block_norms && s->v && s->row_squares &&
+           s->row_norms && s->rows;
 }
 
 static bool check_all(struct sums *s, struct gemm_finding *finding, struct assay_error *error)
@@ -357,9 +391,11 @@ bool gemm_check_sums(const struct gemm_view *view, struct gemm_finding *finding,
     const bool done = check_all(s, finding, error);
     free(s->x);
     free(s->y);
-    free(s->squares);
+    free(s->block_squares);
+    free(s->block_norms);
     free(s->v);
-    free(s->norms);
+    free(s->row_squares);
+    free(s->row_norms);
     free(s->rows);
     free(s->columns);
     free(s);

@@ -373,6 +373,62 @@ static void smallest_error(void **state)
         }
 }
 
+static void scale(enum gemm_number number, uint64_t count, int exponent, void *array)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        double value;
+        read_as(number, array, i, &value);
+        assert_true(element_store(element_of[number], ldexp(value, exponent),
+                                  (char *)array + i * gemm_number_bytes(number)));
+    }
+}
+
+/* A and B by powers of two: the squares of elements underflow and overflow, and so the bound of a
+ * sum must not be made of them. An element that is 0, and one that is twice what it was, is seen.
+ */
+static void scaled_product(enum gemm_precision precision, int of_a, int of_b, int layout)
+{
+    struct product product;
+    make(&product, (struct gemm_params){.m = 260,
+                                        .n = 263,
+                                        .k = 301,
+                                        .batch = 1,
+                                        .precision = precision,
+                                        .transpose_a = layout & 1,
+                                        .transpose_b = layout & 2});
+    const struct gemm_problem *p = &product.problem;
+    assert_true(p->flops / 2 > GEMM_WHOLE_MOST);
+    scale(p->a.number, p->a.elements, of_a, product.a);
+    scale(p->b.number, p->b.elements, of_b, product.b);
+    multiply(&product);
+    assert_right(&product);
+    const double was = c_at(&product, 7 * p->n + 11);
+    store_c(&product, 7 * p->n + 11, was + 4 * ldexp(1, of_a + of_b));
+    assert_true(verify(&product).wrong);
+    store_c(&product, 7 * p->n + 11, was);
+    for (uint64_t i = 0; i < p->c.elements; i++)
+        store_c(&product, i, 0);
+    assert_true(verify(&product).wrong);
+    discard(&product);
+}
+
+static void tiny_and_huge_elements(void **state)
+{
+    (void)state;
+    for (int layout = 0; layout < 4; layout += 3) {
+        scaled_product(GEMM_FP64, -1060, 60, layout);
+        scaled_product(GEMM_FP64, 60, -1060, layout);
+        scaled_product(GEMM_FP64, -600, -300, layout);
+        scaled_product(GEMM_FP64, 600, 300, layout);
+        scaled_product(GEMM_FP64, 1023, -600, layout);
+        scaled_product(GEMM_FP64, -600, 1023, layout);
+        scaled_product(GEMM_FP32, -135, 60, layout);
+        scaled_product(GEMM_FP32, 110, -100, layout);
+        scaled_product(GEMM_BF16, 110, -100, layout);
+        scaled_product(GEMM_FP16, -18, 10, layout);
+    }
+}
+
 /* Rows and columns that a NaN or an infinity spoils are compared as well. */
 static void spoilt(struct gemm_params params)
 {
@@ -430,15 +486,11 @@ static void wraps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(gammas),
-        cmocka_unit_test(gammas_of_fp16),
-        cmocka_unit_test(right_products),
-        cmocka_unit_test(one_wrong_element),
-        cmocka_unit_test(one_wrong_element_of_many),
-        cmocka_unit_test(smallest_error),
-        cmocka_unit_test(not_finite),
-        cmocka_unit_test(wraps),
+        cmocka_unit_test(numbers),           cmocka_unit_test(gammas),
+        cmocka_unit_test(gammas_of_fp16),    cmocka_unit_test(right_products),
+        cmocka_unit_test(one_wrong_element), cmocka_unit_test(one_wrong_element_of_many),
+        cmocka_unit_test(smallest_error),    cmocka_unit_test(tiny_and_huge_elements),
+        cmocka_unit_test(not_finite),        cmocka_unit_test(wraps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

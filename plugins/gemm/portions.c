@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "portions.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* What a multiply-add takes by a slow kernel. Work that would take little so needs no trial. */
@@ -12,11 +13,25 @@
 #define TRIAL_NS INT64_C(5000000)
 #define TRIAL_FIRST (UINT64_C(1) << 20)
 #define TRIAL_STEP 8
+/* Multiply-adds along k that a tile takes at least. */
+#define DEPTH_LEAST 16
 
 static bool record_trial(void *self, struct assay_command *command, struct assay_error *error)
 {
     struct gemm_slot *slot = self;
     return slot->variant->record(slot, command, error);
+}
+
+/* A tile is computed whole, whatever part of it lies in C: so much more work than multiply-adds
+ * that count. */
+static double padding_of(const struct gemm_slot *slot)
+{
+    const struct gemm_problem *problem = &slot->problem;
+    uint32_t rows = 1, columns = 1;
+    gemm_shape_parse(slot->shape, &rows, &columns);
+    const double m = (double)problem->m, n = (double)problem->n, k = (double)problem->k;
+    return ceil(m / rows) * rows / m * (ceil(n / columns) * columns / n) *
+           (k < DEPTH_LEAST ? DEPTH_LEAST / k : 1);
 }
 
 /* How long a multiply-add takes, in a portion that is large enough to tell, or so fast that all of
@@ -28,7 +43,8 @@ static bool find_pace(struct gemm_slot *slot, double whole, double most_ns, doub
     int64_t time_ns = 0;
     bool good = true, done = false;
     slot->trial = true;
-    for (slot->portion = TRIAL_FIRST; good && !done; slot->portion *= TRIAL_STEP) {
+    for (slot->portion = (uint64_t)(TRIAL_FIRST / padding_of(slot)) + 1; good && !done;
+         slot->portion *= TRIAL_STEP) {
         good = assay_slot_time(slot->slot, record_trial, slot, &time_ns, error);
         *pace_ns = (double)time_ns / (double)(slot->trial_work ? slot->trial_work : 1);
         done = *pace_ns * whole <= most_ns || time_ns >= TRIAL_NS ||
@@ -47,7 +63,7 @@ bool gemm_portion_choose(struct gemm_slot *slot, struct assay_error *error)
     const double most_ns = (double)assay_device_wait_limit_ns(device) / TIMES_SLOWER;
     const uint64_t whole = slot->problem.flops / 2;
     double pace_ns = 0;
-    if ((double)whole * (on_cpu ? PACE_SLOW_CPU_NS : PACE_SLOW_NS) <= most_ns)
+    if ((double)whole * padding_of(slot) * (on_cpu ? PACE_SLOW_CPU_NS : PACE_SLOW_NS) <= most_ns)
         return true;
     if (!find_pace(slot, (double)whole, most_ns, &pace_ns, error))
         return false;

@@ -360,6 +360,8 @@ static void long_work(void **state)
         skip(); /* a GPU is through with it before a limit of the host's can be told */
     CUT(0.5, "variant", "plain", "m", "300", "n", "400", "k", "200");
     CUT(0.5, "variant", "plain", "m", "100", "n", "110", "k", "120", "batch", "16");
+    /* tiles that are nearly empty */
+    CUT(0.5, "variant", "tile", "m", "3", "n", "2", "k", "2", "batch", "1000");
     CUT(3, "variant", "subgroup", "m", "1000", "n", "1100", "k", "900", "transpose_b", "true");
 }
 

@@ -13,6 +13,7 @@ struct assay_error {
     int vk;           /* VkResult where a Vulkan call was the cause, else 0 */
     const char *file; /* place in assay's source that found it; static strings */
     int line;
+    bool foreseen;               /* out of memory, known before any was asked for */
     char text[ERROR_TEXT_BYTES]; /* valid UTF-8 is up to the writer; cut at the end when longer */
 };
 

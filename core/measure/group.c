@@ -67,9 +67,13 @@ static void fail_memory(struct run *run, const struct assay_error *cause)
 {
     for (size_t i = 0; i < run->count; i++) {
         run->failures[i] = (struct assay_error){0};
-        assay_fail(&run->failures[i], ASSAY_UNSUPPORTED,
-                   "memory does not hold the %zu cases of the pair group at once: %s", run->count,
-                   cause->text);
+        if (run->count == 1)
+            assay_fail(&run->failures[i], ASSAY_UNSUPPORTED, "memory does not hold the case: %s",
+                       cause->text);
+        else
+            assay_fail(&run->failures[i], ASSAY_UNSUPPORTED,
+                       "memory does not hold the %zu cases of the pair group at once: %s",
+                       run->count, cause->text);
     }
     run->alive = 0;
 }
@@ -135,7 +139,8 @@ static bool prepare_all(struct run *run)
             continue;
         }
         struct assay_error cause = *failure;
-        if (cause.status == ASSAY_OUT_OF_MEMORY && run->count > 1)
+        /* What a driver refuses to one case alone may be its fault, and is an error. */
+        if (cause.status == ASSAY_OUT_OF_MEMORY && (run->count > 1 || cause.foreseen))
             fail_memory(run, &cause);
         else if (is_fatal(&cause))
             fail_all(run, member, &cause);

@@ -106,6 +106,8 @@ static bool over_as(enum assay_status status, struct assay_error *error, enum as
     assay_fail(error, status, "%s (%llu B) of %s memory wanted, but %s %s (%s, %llu B)",
                text_string(&wanted), (unsigned long long)bytes, memory_name(memory), what,
                text_string(&there), limit, (unsigned long long)limit_bytes);
+    if (error)
+        error->foreseen = status == ASSAY_OUT_OF_MEMORY;
     text_free(&wanted);
     text_free(&there);
     return false;

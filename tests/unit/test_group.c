@@ -23,6 +23,7 @@ struct params {
     int64_t low_ns; /* its batches take low, high, low, high, ... */
     int64_t high_ns;
     enum assay_status create, verify; /* how they fail; 0: not */
+    bool foreseen;                    /* what create fails with */
     uint64_t fail_at;                 /* batch that fails; 0: none */
 };
 
@@ -40,6 +41,7 @@ static void *scripted_create(struct assay_slot *slot, const void *params, struct
     const struct params *p = params;
     if (p->create) {
         assay_fail(error, p->create, "create failed");
+        error->foreseen = p->foreseen;
         return NULL;
     }
     struct scripted *self = calloc(1, sizeof(*self));
@@ -402,6 +404,14 @@ static void memory_for_all_or_none(void **state)
     f->params[0].create = ASSAY_OUT_OF_MEMORY;
     assert_true(measure(f));
     assert_int_equal(f->failures[0].status, ASSAY_OUT_OF_MEMORY);
+
+    tear_down(state);
+    f->group.count = 1;
+    f->params[0].create = ASSAY_OUT_OF_MEMORY;
+    f->params[0].foreseen = true;
+    assert_true(measure(f));
+    assert_int_equal(f->failures[0].status, ASSAY_UNSUPPORTED);
+    assert_string_equal(f->failures[0].text, "memory does not hold the case: create failed");
 }
 
 static void a_failure_while_sampling_fails_all(void **state)

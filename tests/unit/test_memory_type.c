@@ -135,6 +135,7 @@ static void no_room(const struct vulkan_device *device, uint32_t type, uint64_t 
     struct assay_error error = {0};
     assert_false(memory_check_left(device, type, ASSAY_MEMORY_DEVICE, bytes, host_left, &error));
     assert_int_equal(error.status, ASSAY_OUT_OF_MEMORY);
+    assert_true(error.foreseen);
     assert_string_equal(error.text, text);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 
+/* ASSAY_TEST_SEEDS sets fewer, for drivers that take seconds to build a kernel. */
 #define SEEDS 100
 
 struct setting {
@@ -109,11 +110,20 @@ static void stages_with_copies_of_the_host(void **state)
                  NULL);
 }
 
+static uint64_t seed_count(void)
+{
+    const char *text = getenv("ASSAY_TEST_SEEDS");
+    const uint64_t count = text ? strtoull(text, NULL, 10) : SEEDS;
+    assert_in_range(count, 1, SEEDS);
+    return count;
+}
+
 /* compute is the second stage; nothing makes it wait for the upload on the other device. */
 static void missing_wait_is_caught_with_every_seed(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    const uint64_t seeds = seed_count();
+    for (uint64_t seed = 0; seed < seeds; seed++) {
         struct setting setting = {
             .members = 2, .depth = 2, .defect_stage = 2, .perturb = true, .seed = seed};
         struct measure_result result;
@@ -127,7 +137,8 @@ static void missing_wait_is_caught_with_every_seed(void **state)
 static void right_engine_is_right_with_every_seed(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < SEEDS; seed++)
+    const uint64_t seeds = seed_count();
+    for (uint64_t seed = 0; seed < seeds; seed++)
         assert_right(
             least, (struct setting){.members = 2, .depth = 2, .perturb = true, .seed = seed}, NULL);
 }

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- lua5.4 trace_check.lua TRACE: whether a trace of `assay run --trace` can be what happened. Stages on one row never overlap, the
 -- stages of a batch run in order, and a slot begins a batch when its last one has ended; every batch has all stages and one
--- begin and end of its own. The same of the rows by the device's clock, within what that is known to, where a stage ends when the host
--- sees it at the latest. Prints what was looked at, or what is wrong (exit status 1).
+-- begin and end of its own. The same of the rows by the device's clock, within what that is known to, where a stage ends when
+-- the host sees it at the latest. Prints what was looked at, or what is wrong (exit status 1).
 local path = ...
 local processes, order, failures, events, on_device = {}, {}, 0, 0, 0
 
@@ -112,7 +112,8 @@ for _, id in ipairs(order) do
           before.ended - event.begin, before.name)
       end
       if seen and event.ended > seen.ended + event.slack then
-        wrong("process %s: %s of batch %d ends %d ns after the host saw it end", id, event.name, number_of, event.ended - seen.ended)
+        wrong("process %s: %s of batch %d ends %d ns after the host saw it end", id, event.name, number_of,
+          event.ended - seen.ended)
       end
     end
     local first, last = batch.stages[0], batch.stages[stage_count - 1]

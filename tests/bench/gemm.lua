@@ -14,6 +14,8 @@ local rows = {
   { precision = "fp16", against = "fp32", goal = 0.22 },
   { precision = "int8", against = "fp32", goal = 0.22 },
 }
+local verification_goal = 0.1 -- of the measured time, from this size on
+local verification_from = 1024
 local ggml_goal = 15
 local ggml_package = "@node-llama-cpp/linux-x64-vulkan@3.22.1"
 local cold_goal = 0.1
@@ -48,6 +50,18 @@ return function(bench)
   -- does makes a turn slower, and lasts longer than one; only what a turn can reach says what the program can.
   local function turns_of(n) return (n <= 512 and 4 or n <= 1024 and 3 or 2) * (bench.quick and 1 or 2) end
 
+  -- What checking C took, of the time that the samples took: the most of all cases.
+  local verified = { share = 0 }
+  local function look_at_verification(row, n, case)
+    local ns = tonumber(case.record:match('"verification":{.-"time_ns":(%d+)'))
+    local samples = tonumber(case.record:match('"sampling":{.-"n":(%d+)'))
+    local measured_s = samples * case.time_s
+    if n >= verification_from and ns / 1e9 / measured_s > verified.share then
+      verified = { share = ns / 1e9 / measured_s, ns = ns, measured_s = measured_s,
+        what = ("%s, n = %d"):format(row.precision, n) }
+    end
+  end
+
   -- One turn: each row with OpenBLAS right before it; a row that cannot be had is left out from then on.
   local function turn(n, state)
     for i, row in ipairs(rows) do
@@ -62,6 +76,7 @@ return function(bench)
       if case then
         of.rate, of.limit = math.max(of.rate, 2 * n ^ 3 / case.time_s), math.max(of.limit, blas.rate)
         of.choice = chosen(case)
+        look_at_verification(row, n, case)
       elseif not of.skipped then
         of.skipped = why
         bench.skip(name_of(row, n), why)
@@ -186,6 +201,11 @@ rm -f *.tgz]]):format(ggml_package))
       if rate then against_ggml(n, rate) end
     end }
   end
+  list[#list + 1] = { "gemm, verification", function()
+    if not verified.what then return bench.skip("gemm, verification", "no size was measured from " .. verification_from) end
+    bench.report("gemm, verification of the time measured", "ms", verified.ns / 1e6, verified.measured_s * 1e3, verified.share,
+      ("< %g; the most: %s"):format(verification_goal, verified.what), verified.share < verification_goal)
+  end }
   list[#list + 1] = { "gemm, first dispatch", function()
     local case, why = gemm(rows[1], sizes[1])
     if not case then return bench.skip("gemm, first dispatch", why) end

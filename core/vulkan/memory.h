@@ -22,8 +22,8 @@ bool memory_check_size(const struct assay_device *device, enum assay_memory memo
                        struct assay_error *error);
 
 /* Whether there is room for `bytes` more of this type beside the buffers that the device holds:
- * ASSAY_OUT_OF_MEMORY, foreseen, where all together would be over the heap or, where the heap is host memory,
- * over what the host has left (os_memory_available). */
+ * ASSAY_OUT_OF_MEMORY, foreseen, where all together would be over the heap or, where the heap is
+ * host memory, over what the host has left (os_memory_available). */
 bool memory_check_left(const struct vulkan_device *device, uint32_t type, enum assay_memory memory,
                        uint64_t bytes, uint64_t host_left_bytes, struct assay_error *error);
 /* The same for host memory of the process. */

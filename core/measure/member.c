@@ -20,10 +20,11 @@ static bool slot_set_params(struct member *member, unsigned index, struct assay_
     size_t bytes = request->workload->params_size;
     if (!member->method->params)
         return true;
-    void *params = member->slots[index].params = malloc(bytes);
+    void *params = member->slots[index].params = malloc(bytes ? bytes : 1);
     if (!params)
         return assay_fail(error, ASSAY_OUT_OF_MEMORY, "out of host memory for parameters");
-    memcpy(params, request->params, bytes);
+    if (bytes) /* else there may be none to copy from */
+        memcpy(params, request->params, bytes);
     return member->method->params(member, index, params, error);
 }
 

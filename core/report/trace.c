@@ -99,43 +99,39 @@ static bool read_event(const json_t *event, int64_t values[static EVENT_MEMBERS]
     return values[4] >= values[3] && values[7] >= values[6];
 }
 
-static void add_device_stage(struct trace *trace, const int64_t *event, struct text *out)
+/* A stage on a row, from span[0] to span[1], up to and with what its arguments begin with. */
+static void begin_stage(struct trace *trace, const int64_t *event, const char *category, size_t row,
+                        const int64_t *span, struct text *out)
 {
     const json_t *stage = json_array_get(trace->stages, (size_t)event[2]);
-    if (event[6] < 0)
-        return;
     begin_line(trace, out);
-    text_add(out, "{\"ph\":\"X\",\"cat\":\"device\",\"name\":");
+    text_addf(out, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
     record_add_string(out, json_text(stage, "name", ""));
-    text_addf(out, ",\"pid\":%zu,\"tid\":%zu", trace->process,
-              clock_row(trace, (size_t)json_whole(stage, "group", 0)));
-    add_us(out, "ts", event[6]);
-    add_us(out, "dur", event[7] - event[6]);
+    text_addf(out, ",\"pid\":%zu,\"tid\":%zu", trace->process, row);
+    add_us(out, "ts", span[0]);
+    add_us(out, "dur", span[1] - span[0]);
     text_add(out, ",\"args\":{\"batch\":");
     text_add_integer(out, event[0]);
     text_add(out, ",\"slot\":");
     text_add_integer(out, event[1]);
     text_add(out, ",\"stage\":");
     text_add_integer(out, event[2]);
+}
+
+static void add_device_stage(struct trace *trace, const int64_t *event, struct text *out)
+{
+    const json_t *stage = json_array_get(trace->stages, (size_t)event[2]);
+    if (event[6] < 0)
+        return;
+    begin_stage(trace, event, "device", clock_row(trace, (size_t)json_whole(stage, "group", 0)),
+                &event[6], out);
     text_add(out, "}}");
 }
 
 static void add_stage(struct trace *trace, const int64_t *event, struct text *out)
 {
     const json_t *stage = json_array_get(trace->stages, (size_t)event[2]);
-    begin_line(trace, out);
-    text_add(out, "{\"ph\":\"X\",\"cat\":\"stage\",\"name\":");
-    record_add_string(out, json_text(stage, "name", ""));
-    text_addf(out, ",\"pid\":%zu,\"tid\":", trace->process);
-    text_add_integer(out, json_whole(stage, "group", 0) + 1);
-    add_us(out, "ts", event[3]);
-    add_us(out, "dur", event[4] - event[3]);
-    text_add(out, ",\"args\":{\"batch\":");
-    text_add_integer(out, event[0]);
-    text_add(out, ",\"slot\":");
-    text_add_integer(out, event[1]);
-    text_add(out, ",\"stage\":");
-    text_add_integer(out, event[2]);
+    begin_stage(trace, event, "stage", (size_t)json_whole(stage, "group", 0) + 1, &event[3], out);
     if (event[5] >= 0)
         add_us(out, "cpu_us", event[5]);
     text_add(out, "}}");

@@ -31,25 +31,21 @@ function parts.link()
       figure("rate", r.batch_flops / r.compute.time)
     end }
 end
+local function gain(g) -- of batches in flight, over serial in the same group
+  local r = g:one{ schedule = "pipelined" }
+  figure("gain", g:one{ schedule = "serial" }.time / r.period)
+  figure("own", r.serial_time / r.period)
+  figure("bound", r.serial_time / r.ideal_period)
+end
 function parts.balanced()
   case { fixed = { upload = "64 MiB", flops = flops, download = "0 B" }, budget = "4 s",
     schedule = { assay.serial(), assay.pipelined{ depth = 3, queues = "devices" } },
-    check = function(g)
-      local r = g:one{ schedule = "pipelined" }
-      figure("gain", g:one{ schedule = "serial" }.time / r.period)
-      figure("own", r.serial_time / r.period)
-      figure("bound", r.serial_time / r.ideal_period)
-    end }
+    check = gain }
 end
 function parts.prepare()
   case { fixed = { upload = "1 MiB", prepare = "decode", decode_time = "16 ms", flops = flops, download = "64 KiB" },
     budget = "3 s", schedule = { assay.serial(), assay.pipelined{ depth = 2, queues = "devices" } },
-    check = function(g)
-      local r = g:one{ schedule = "pipelined" }
-      figure("gain", g:one{ schedule = "serial" }.time / r.period)
-      figure("own", r.serial_time / r.period)
-      figure("bound", r.serial_time / r.ideal_period)
-    end }
+    check = gain }
 end
 function parts.host() -- prepare decides, and the queue has time to spare
   case { fixed = { upload = "256 KiB", prepare = "decode", decode_time = "6 ms", compute_time = "1500 us", download = "64 KiB" },
